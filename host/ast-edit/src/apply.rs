@@ -25,7 +25,7 @@ const NAMED: usize = 20;
 /// Files that are not as they were previewed, with what is wrong with each.
 type Stale = BTreeMap<PathBuf, &'static str>;
 
-/// What the contents of files have to be.
+/// Which contents files must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Files {
     AsPreviewed,

@@ -219,8 +219,8 @@ impl Producer {
         }
     }
 
-    /// Whether an apply can be run where nobody keeps what it changes. A tool of the host can do
-    /// whatever it likes elsewhere: what it would do is known if it has drafted that itself.
+    /// Whether an apply can be run on a layer that is dropped. A native tool could have effects
+    /// elsewhere, unless it says that it has none.
     pub fn can_be_rehearsed(&self) -> bool {
         match self {
             Producer::Wasm(_) => self.policy().allows_workspace_change(Phase::Rehearse),

@@ -15,8 +15,8 @@ pub fn person_at_terminal() -> DecidedBy {
     Actor::person(user_at_machine()).with_evidence(Evidence::Terminal)
 }
 
-/// Whoever gave this program its arguments: a person, a script, or a model that has a shell. Which
-/// of them it was can't be known.
+/// The caller of this program: a person, a script, or a model with a shell. The program can't tell
+/// which.
 pub fn unanswered() -> Actor {
     Actor::Unknown {
         name: Some(user_at_machine().into()),

@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use crate::Error;
 use crate::store::Store;
 
-/// A builder for sessions in which no model calls anything: what is done there is a command's.
+/// A builder for a command's own session, in which no model makes calls.
 pub fn without_model() -> SessionBuilder {
     Session::builder().approver(NoModel)
 }

@@ -21,8 +21,7 @@ pub enum Actor {
         /// What it is called.
         name: Arc<str>,
     },
-    /// Whoever called the host: a person, a script or a model. Also anybody in a store of a version
-    /// that did not record more.
+    /// The caller of the host: a person, a script or a model. Older versions recorded no more.
     Unknown {
         /// The account that they used, `user@machine`, if that is known.
         name: Option<Arc<str>>,

@@ -132,8 +132,8 @@ pub struct CallOutcome {
         serialize_with = "without_contents"
     )]
     pub effects: Vec<ActionEffects>,
-    /// Of what was pushed, what the host still rehearses: a session's `effects` waits for it, and so
-    /// does a resolution.
+    /// The pushed actions that the host is still rehearsing: a session's `effects` waits for them, and
+    /// so does a resolution.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rehearsing: Vec<ActionId>,
     /// What the tool `resolve` decided, and about which action, where its caller named none.
@@ -141,9 +141,9 @@ pub struct CallOutcome {
     pub chosen: Option<(Decision, NamedAction)>,
 }
 
-/// What is said of an action that the host has not seen to the end yet.
+/// The text about an action whose rehearsal hasn't ended.
 const STILL_REHEARSED: &str =
-    "Still being verified by the host. `resolve` waits for that, and tells what it comes to.";
+    "Still being verified by the host. `resolve` waits until that is done.";
 
 /// How many actions a model is told of by name. Whoever needs the others has
 /// [`CallOutcome::pushed`].

@@ -38,8 +38,8 @@ pub struct Effects {
     /// Whether the tool asked for random bytes. It gets the same ones when the action is applied.
     #[serde(skip_serializing_if = "is_false")]
     pub uses_randomness: bool,
-    /// Whether these are the edits that were previewed, in files of which other lines have changed
-    /// since.
+    /// Whether other lines of these files have changed since the preview. The edits are the
+    /// previewed ones.
     #[serde(skip_serializing_if = "is_false")]
     pub moved: bool,
 }

@@ -82,9 +82,9 @@ pub enum Error {
         /// Each place that doesn't fit; not empty.
         violations: Vec<Violation>,
     },
-    /// A session was to be opened, and nobody said who decides about what a model wants applied.
+    /// A session can't be opened without a decider.
     #[error(
-        "nobody said who decides about what the model wants applied: call `approver(…)` on the session's builder to be asked, or `model_decides()` to let the model decide itself"
+        "the session has no decider: call `approver(…)` on its builder to be asked before a model's apply, or `model_decides()` to let the model decide"
     )]
     NoDecider,
     /// There is no such tool in this session.

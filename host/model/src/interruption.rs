@@ -1,9 +1,8 @@
-//! Applies of which no end is recorded.
+//! Applies whose end isn't recorded.
 
 use serde::Serialize;
 
-/// Where it is known how the last apply of an action ended, of which no end was recorded. An action
-/// of which all is known has none.
+/// Where to find out how the last apply of an action ended, if its end isn't recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -11,7 +10,7 @@ pub enum Interruption {
     /// All ends are recorded.
     #[default]
     None,
-    /// In the action's workspace, which knows what was committed to it.
+    /// In the action's workspace, which records commits.
     InWorkspace,
     /// Nowhere: it was begun by a version that committed in no one step, or may have been carried
     /// out since a backup was made.
@@ -32,7 +31,7 @@ impl Interruption {
         self as u8
     }
 
-    /// For stores: what a column says. None where no version of this library writes that.
+    /// For stores: reads a column. None for a number that no version writes.
     pub fn from_number(number: i64) -> Option<Self> {
         usize::try_from(number)
             .ok()

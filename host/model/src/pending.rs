@@ -246,7 +246,7 @@ pub struct StackedAction {
     /// [`Pending`](ActionState::Pending), [`Interrupted`](ActionState::Interrupted) or
     /// [`Lost`](ActionState::Lost).
     pub state: ActionState,
-    /// Where it is known how its last apply ended, if that is not recorded.
+    /// Where to find out how its last apply ended, if that isn't recorded.
     pub interruption: Interruption,
     /// What the host saw it do when it was [rehearsed](crate::policy::Rehearse); none where it was
     /// not, or not yet.

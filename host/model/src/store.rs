@@ -53,7 +53,7 @@ fn lose_claim(
 ) {
     match decision {
         Decision::Apply => {
-            // What is known nowhere is not known in the workspace either.
+            // The workspace can't tell what an earlier apply did.
             *interruption = (*interruption).max(Interruption::InWorkspace);
             *last_error = Some(APPLY_INTERRUPTED.to_owned());
         }

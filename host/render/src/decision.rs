@@ -118,8 +118,8 @@ fn heading(decided: &Decided<'_>) -> Block {
     Block::new().line(labelled(role, verb, label))
 }
 
-/// A verb before a label, as in `Accept: Batch rename: 3 files`. The label stands whole, as it does
-/// while the action is pending.
+/// A verb before a label, as in `Accept: Batch rename: 3 files`: the whole label, as in the list of
+/// pending actions.
 pub(super) fn labelled(role: Role, verb: &str, label: &str) -> Line {
     Line::new()
         .with_role(role, verb)

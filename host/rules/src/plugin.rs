@@ -17,7 +17,7 @@ use crate::rule::Rule;
 pub enum PluginName {
     /// The component or native tool with this digest.
     Digest(Digest),
-    /// What is bundled under this name.
+    /// The bundled plugin with this name.
     Bundled(String),
     /// The component in this file.
     File(String),
@@ -67,8 +67,8 @@ impl JsonSchema for PluginName {
     }
 }
 
-/// Replaces each plugin's name and path in these rules by the digest that `digest_of` finds for it.
-/// Gives what it says of those for which there is none, with the rule's name.
+/// Replaces each plugin's name and path in these rules by the digest that `digest_of` returns.
+/// Returns its errors, each with the rule's name.
 pub fn resolve_plugins(
     rules: &mut [Rule],
     digest_of: impl Fn(&PluginName) -> Result<Digest, String>,

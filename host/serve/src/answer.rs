@@ -143,7 +143,7 @@ fn pending_with(outcome: &CallOutcome, listed: usize) -> Option<MetaObject> {
     Some(meta([(PENDING, Value::Array(pushed.collect()))]))
 }
 
-/// Where there are so many actions that not even their names find room.
+/// For more actions than there is room to name.
 fn too_many(outcome: &CallOutcome) -> MetaObject {
     let first = outcome.pushed.iter().take(NAMED);
     let named = first.map(|action| json!({"id": action.id}));

@@ -37,7 +37,7 @@ pub(crate) use visit::Visit;
 /// Where the protocol is spoken.
 pub const PATH: &str = "/mcp";
 
-/// Where it is answered, without a token, that the server is up.
+/// The path that answers `ok` without a token while the server is up.
 pub const HEALTH: &str = "/healthz";
 
 /// How long a conversation is kept that nobody uses. What is pending there stays pending, and is

@@ -1,4 +1,4 @@
-//! What a server says of itself.
+//! The text with which a server introduces itself.
 
 use airlock_desk::configuration::Decide;
 

@@ -11,12 +11,12 @@ use tokio::time::sleep;
 use crate::answer;
 use crate::asking::Caller;
 
-/// How long a call waits for the answer of a person who is asked in the client. The limit of a call
-/// is 60 s in the official SDK for TypeScript.
+/// How long a call waits for the person who is asked in the client. The official SDK for TypeScript
+/// limits a call to 60 s.
 pub const PATIENCE: Duration = Duration::from_secs(50);
 
-/// What the model hears whose call ends before the answer.
-const STILL_ASKED: &str = "Nothing was applied yet: the user is still being asked about it in this client. Their answer counts when it comes, and your next call here tells you what it was. Go on with something else meanwhile.";
+/// The result of a call that ends before the answer.
+const STILL_ASKED: &str = "Nothing was applied yet: the user is still being asked about it in this client. Their answer still counts, and your next call to this server reports it. You can go on with something else.";
 
 /// The questions of one conversation that are open though their calls have ended. Clones are the
 /// same.
@@ -30,7 +30,7 @@ pub struct LateAnswers {
 struct Inner {
     /// Of those that are open.
     stops: Vec<CancellationToken>,
-    /// What came of the others, that the model has not heard of.
+    /// Outcomes that the model hasn't seen.
     outcomes: Vec<String>,
 }
 
@@ -79,12 +79,12 @@ impl LateAnswers {
         still_asked()
     }
 
-    /// What another `resolve` gets while a question is open: nobody is asked twice.
+    /// The result of another `resolve` while a question is open: no question is asked twice.
     pub fn still_asked(&self) -> Option<CallToolResponse> {
         (!self.lock().stops.is_empty()).then(still_asked)
     }
 
-    /// An answer, below what the model has not heard of.
+    /// Puts outcomes that the model hasn't seen before a result.
     pub fn before(&self, response: CallToolResponse) -> CallToolResponse {
         let CallToolResponse::Complete(result) = response else {
             return response;

@@ -121,7 +121,7 @@ impl Listeners {
             tokio::select! {
                 done = &mut call => break done,
                 () = &mut telling, if !told_all => told_all = true,
-                // Said to clients that end a call of which they hear nothing.
+                // Some clients end a call without progress.
                 _ = beat.tick() => {
                     let _ = beats.try_send(Report::still_under_way());
                 }

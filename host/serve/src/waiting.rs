@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::answer;
 use crate::server::Server;
 
-/// What the tool is called. It is listed unless a plugin has a tool of this name.
+/// The tool's name. A plugin's tool with this name takes its place.
 pub const LIST_PENDING: &str = "list_pending";
 
 /// The most actions that are listed.

@@ -101,7 +101,7 @@ impl<'a> Harness<'a> {
         self.session_with(Rehearse::Never)
     }
 
-    /// The same as users have it: what is pushed is rehearsed, and an apply must come to the same.
+    /// The same with rehearsals, as in a user's session: an apply must match its rehearsal.
     ///
     /// # Errors
     /// As [`session`](Self::session).

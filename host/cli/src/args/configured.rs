@@ -20,7 +20,7 @@ pub fn settings(config: Option<&Path>, given: &Given) -> Result<Settings, Failur
     settings.map_err(|problems| Error::from(problems).into())
 }
 
-/// The session that the command line means. Where it names neither a session nor a workspace, the
+/// The session that the command line means. If it names neither a session nor a workspace, the
 /// workspace is the configuration's, as for `run`.
 ///
 /// # Errors

@@ -70,7 +70,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub answer_within: Option<Duration>,
 
-    /// Skip calls of other tools while a preview is pending; the model is told to resolve it first
+    /// Skip calls of other tools while a preview is pending, and ask the model to resolve it first
     #[arg(long)]
     pub skip_while_pending: bool,
 

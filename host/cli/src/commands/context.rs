@@ -54,7 +54,7 @@ pub struct CommandContext {
     pub session: Session,
     pub interrupt: Interrupt,
     pub progress: Progress,
-    /// Who decides where nobody was asked, for the audit trail.
+    /// Who decides if no question was asked, for the audit trail.
     pub user: Actor,
     /// What it decides itself.
     pub own: OwnDecisions,

@@ -109,7 +109,7 @@ fn with_tools(block: Block, loaded: &Loaded) -> Block {
     let block = loaded.tools().into_iter().fold(block, |block, tool| {
         let block = block.line("").block(of_tool(tool));
         lost_by_clients(tool).iter().fold(block, |block, lost| {
-            let text = format!("MCP clients are not told of {lost}");
+            let text = format!("MCP clients don't get {lost}");
             block.own_named(Role::Note, "note:", &text, 2)
         })
     });

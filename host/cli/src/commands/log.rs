@@ -72,7 +72,7 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
     Ok(Exit::Done)
 }
 
-/// What was decided, the latest first, with what is known of its changes.
+/// Decisions, the latest first, with their changes if those are known.
 struct Found {
     records: Vec<(ActionRecord, Option<Effects>)>,
     /// Whether there are others behind the limit.
@@ -80,7 +80,7 @@ struct Found {
 }
 
 impl Found {
-    /// Asks for ever more of them, until as many pass the filter as are to be shown.
+    /// Asks for more and more of them, until enough pass the filter.
     async fn read(
         choice: Option<&SessionChoice>,
         request: &Request,

@@ -72,7 +72,7 @@ pub async fn stale(store: &Store, record: &ActionRecord) -> Vec<StaleFile> {
     }
 }
 
-/// What a stale action does now, if its edits are the same on other lines. None if it can't be
+/// The effects of a stale action now, if its edits are the same on other lines. None if it can't be
 /// applied any more, or that can't be found out.
 pub async fn moved(
     store: &Store,
@@ -89,7 +89,7 @@ pub async fn moved(
     match progress.during(DOING.to_owned(), seeing).await {
         Ok(now) => now,
         Err(error) => {
-            tracing::warn!("what it would do now could not be seen: {error}");
+            tracing::warn!("could not rehearse the action again: {error}");
             None
         }
     }

@@ -115,7 +115,7 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
         let ended = match desk.resolve(target, (index, count), out).await {
             Ok(Ended::Left) => continue,
             Ok(Ended::Refreshed) if request.scope.is_several() => continue,
-            // What waits now is told.
+            // `refresh` has shown the new preview.
             Ok(Ended::Refreshed) => return Ok(Exit::Done),
             Ok(Ended::Quit) => break,
             Ok(Ended::Resolved(ended)) => ended,

@@ -44,7 +44,7 @@ pub struct Request {
     pub grants: Vec<Grant>,
     /// Whether other tools are not called while something is pending.
     pub skip_while_pending: bool,
-    /// How long a call waits for a person, where that was said.
+    /// How long a call waits for a person, if that was given.
     pub answer_within: Option<Duration>,
     pub store: Named,
     /// None over standard input and output.

@@ -28,14 +28,14 @@ pub enum Answer {
     Quit,
 }
 
-/// What somebody is asked.
+/// A kind of question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
-    /// What is to be decided.
+    /// Apply, discard or leave it?
     Which,
-    /// Whether this is to be decided.
+    /// Is this decision right?
     Whether(Decision),
-    /// What is to be done with an action that can't be applied any more.
+    /// What now, since it can't be applied any more?
     Stale,
 }
 
@@ -167,16 +167,16 @@ enum Choice {
     Help,
 }
 
-/// One line without surrounding space; none at the end of the input, and after Ctrl-C. What was
-/// typed before is no answer to this.
+/// One line without surrounding space; none at the end of the input, and after Ctrl-C. Text that
+/// was typed before the question is no answer to it.
 async fn read(question: &str, interrupt: &Interrupt) -> Option<String> {
     discard_typed_ahead();
     let line = read_line(question, interrupt).await?;
     Some(line.trim().to_owned())
 }
 
-/// Drops what was typed before, which nobody meant as an answer to what they had not seen. What is
-/// in a pipe stays: there is nobody who sees the question.
+/// Drops keys typed before a question was shown: they can't be an answer to it. Input from a pipe
+/// stays.
 fn discard_typed_ahead() {
     let stdin = io::stdin();
     if stdin.is_terminal() {

@@ -265,7 +265,7 @@ fn a_rule_about_a_plugin_means_its_bytes_and_no_file_of_that_name() {
     check_refused(&ran.run(), "the operator's rules refuse it");
     assert_eq!(applied(&machine, &to("b.txt"), &[]).code, 0);
 
-    // Its path means what is there.
+    // Its path means that file.
     let path = pretender.display();
     let machine = Machine::new().user(&format!(
         "[[rule]]\nname = 'that file'\nplugins = ['{path}']\nthen = 'allow'\n{rest}"
@@ -289,7 +289,7 @@ fn a_rule_about_a_digest_is_about_the_plugin_that_has_it() {
     let checked = machine.airlock(&["config", "check"]).run();
     assert!(!checked.stderr.contains("not that"), "{checked:#?}");
 
-    // Another one's is about nothing here, which is told.
+    // A digest that no plugin here has is noted.
     let other = format!("sha256:{}", "0".repeat(64));
     let machine = Machine::new().user(&refuse(&other));
     assert_eq!(applied(&machine, &to("b.txt"), &[]).code, 0);

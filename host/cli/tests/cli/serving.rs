@@ -68,7 +68,7 @@ fn every_tool_but_resolve_is_read_only_and_previews_whatever_its_apply_does() {
     let pending = &previewed["_meta"]["airlock/pending"][0];
     assert!(first.contains(pending["id"].as_str().unwrap()));
     assert_eq!(pending["effects"]["changes"][0]["path"], "a.jpg");
-    // Some clients give the model that alone, where it would read like work that is done.
+    // Some clients give the model only that, and there it would read like finished work.
     assert_eq!(previewed.get("structuredContent"), None, "{previewed}");
     assert_eq!(names(&folder), ["a.jpeg"]);
     let again = server.request("tools/list", json!({}))["result"]["tools"].clone();

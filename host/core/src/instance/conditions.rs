@@ -23,7 +23,7 @@ pub(crate) struct Conditions {
     /// Whether they are others than the rehearsal's.
     pub are_granted: bool,
     /// Whether other lines of the files that it changes have changed since the preview. The host
-    /// compares what is done to them.
+    /// compares the edits.
     pub files_moved: bool,
 }
 

@@ -46,7 +46,7 @@ pub struct SessionBuilder {
     rehearse: Rehearse,
 }
 
-/// Who decides about what a model wants applied.
+/// Who decides whether an action is applied that a model wants to apply.
 enum Decider {
     Model,
     Approver(Arc<dyn Approver>),
@@ -115,7 +115,7 @@ impl SessionBuilder {
         self
     }
 
-    /// The model decides itself about what it has previewed: nobody else is asked.
+    /// The model decides by itself, without asking anyone.
     pub fn model_decides(mut self) -> Self {
         self.decider = Some(Decider::Model);
         self
@@ -171,7 +171,8 @@ impl SessionBuilder {
     /// [`Session::next_turn`], or by whoever resolves it.
     ///
     /// # Errors
-    /// [`Error::NoDecider`] where nobody said who decides about what a model wants applied;
+    /// [`Error::NoDecider`] unless [`approver`](Self::approver) or
+    /// [`model_decides`](Self::model_decides) was called;
     /// [`Error::Workspace`] where the workspace is not there, is no directory, or leaves no place
     /// for a scratch directory.
     pub fn open(self) -> Result<Session, Error> {

@@ -15,9 +15,9 @@ use super::rehearsing::Keeping;
 use crate::instance::unless_cancelled;
 
 impl Session {
-    /// What a pending action does now, where files that it changes have changed elsewhere since it
-    /// was previewed, and its edits are the same on other lines: this is what an apply would do.
-    /// None where nothing of the kind is the case. Nothing is kept of it.
+    /// The effects that a pending action has now, if other lines of its files have changed since the
+    /// preview and its edits are the same: an apply would do this. None in any other case. Nothing
+    /// is stored.
     ///
     /// # Errors
     /// As of [`stale_files`](Self::stale_files).
@@ -33,7 +33,7 @@ impl Session {
         Ok(now.map(|now| now.effects))
     }
 
-    /// The review from now on, where the action makes the same edits of the stale files.
+    /// The new review, if the action still makes the same edits.
     pub(super) async fn moved(
         &self,
         store: &Arc<dyn PendingStore>,
@@ -48,11 +48,11 @@ impl Session {
         let Some(mut now) = self.rehearse_moved(found, review, stale, cancel).await? else {
             return Ok(None);
         };
-        // Not if somebody has applied it meanwhile.
+        // It may have been applied since.
         if !self.waits_as(found, store).await? {
             return Ok(None);
         }
-        // Its call has read these before, and they are known to whoever decides now.
+        // Its call had read the earlier contents; the review has the new ones.
         for change in now.effects.changes.iter().filter(|it| is_among(it, stale)) {
             let digest = change.before.as_ref().and_then(|it| it.digest.clone());
             now.left_by_others.insert(change.path.clone(), digest);
@@ -76,7 +76,7 @@ impl Session {
             return Ok(None);
         }
         let Ok(producer) = self.producer_of(&found.action).await else {
-            // Whoever resolves it is told by the claim.
+            // The claim fails for the same reason.
             return Ok(None);
         };
         let Some(folder) = self.rehearsed_anew_in(&found.action, &producer) else {

@@ -60,12 +60,12 @@ impl Drop for UnderWay {
     }
 }
 
-/// What is kept of a rehearsal.
+/// Whether a rehearsal is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keeping {
-    /// It is the review from then on.
+    /// It becomes the review.
     Review,
-    /// Nothing: it may come to something else than what was reviewed.
+    /// It isn't: it may differ from the review.
     Nothing,
 }
 
@@ -235,7 +235,7 @@ impl Session {
         self.wanted_in(action, producer).filter(|_| can_be)
     }
 
-    /// Where an action is rehearsed whose files have changed since its preview.
+    /// The workspace in which to rehearse an action after its files have changed.
     pub(super) fn rehearsed_anew_in(
         &self,
         action: &PendingAction,

@@ -1,5 +1,5 @@
-//! What the other actions of its call have left since the preview, which makes an action not stale:
-//! whoever decided knew that preview.
+//! Files changed by other actions of the same call don't make an action stale: they were all
+//! previewed together.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use airlock_model::store::PendingStore;
 
 use super::Session;
 
-/// By path: the SHA-256 of a file, or none for what was removed.
+/// By path: the SHA-256 of a file, or none for a removed one.
 pub(super) type Left = BTreeMap<String, Option<String>>;
 
-/// The action that has the notes of all that its call pushed: of those that are pending, the one
-/// that was pushed first, and is decided last where nobody names another.
+/// The action that keeps these notes for all actions of its call: the pending one that was pushed
+/// first, and by default is decided last.
 pub(super) fn keeper_of<'a>(
     pending: &'a [StackedAction],
     action: &PendingAction,
@@ -29,7 +29,7 @@ pub(super) fn keeper_of<'a>(
 }
 
 impl Session {
-    /// What the others have left of what the call read.
+    /// The files that other actions of the call have changed.
     pub(super) async fn left_by_siblings(
         &self,
         store: &Arc<dyn PendingStore>,
@@ -43,7 +43,7 @@ impl Session {
         Ok(record.map(|it| it.left_by_others).unwrap_or_default())
     }
 
-    /// Notes what an apply has left, once for all that its call pushed.
+    /// Notes the files that an apply changed, once for all actions of its call.
     pub(super) async fn tell_siblings(
         &self,
         applied: &PendingAction,

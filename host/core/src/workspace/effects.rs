@@ -47,7 +47,7 @@ pub(crate) fn changes_of(view: &View, before: Option<&View>) -> io::Result<Vec<C
                 }
                 Err(why) => change.withheld = why,
             }
-            // So that no more than that is in memory.
+            // Bounds the memory that they take.
             if held > 4 * DIFFS {
                 held = withhold_the_longest(&mut changes[..=at]);
             }

@@ -14,9 +14,8 @@ struct Edit<'a> {
 }
 
 impl Effects {
-    /// Whether both make the same changes, but that the lines of a file may stand elsewhere, since
-    /// other lines of it have changed. Each edit has the same lines around it: where somebody has
-    /// changed what it touches, it is another one.
+    /// Whether both make the same changes, on other lines if need be: other parts of a file may have
+    /// changed. The lines next to each edit must be the same, so edits that touch don't count.
     pub fn has_same_edits(&self, other: &Effects) -> bool {
         let pairs = self.changes.iter().zip(&other.changes);
         self.verified
@@ -29,7 +28,7 @@ impl Effects {
 }
 
 impl Change {
-    /// The same of one file. What is not shown can't be compared.
+    /// The same of one file. Edits without a diff can't be compared.
     pub fn has_same_edits(&self, other: &Change) -> bool {
         let mode = |change: &Change| {
             let of = |facts: &Option<super::Facts>| facts.as_ref().map(|it| (it.object, it.mode));

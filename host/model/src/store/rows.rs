@@ -32,7 +32,7 @@ pub struct StateColumns {
     pub written: WrittenState,
     /// What its last claim was for.
     pub decision: Option<Decision>,
-    /// Where it is known how its last apply ended, if that is not recorded.
+    /// Where to find out how its last apply ended, if that isn't recorded.
     pub interruption: Interruption,
     /// Why the last attempt failed.
     pub last_error: Option<String>,
@@ -72,7 +72,7 @@ pub struct StoredAction {
     pub attempts: u32,
     /// Where it is between push and end.
     pub state: ActionState,
-    /// Where it is known how its last apply ended, if that is not recorded.
+    /// Where to find out how its last apply ended, if that isn't recorded.
     pub interruption: Interruption,
     /// Why the last attempt failed, or that its end is not known.
     pub last_error: Option<String>,

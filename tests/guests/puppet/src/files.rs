@@ -28,7 +28,7 @@ pub enum FileStep {
         path: String,
         text: String,
     },
-    /// Writes the file again, with `text` for each `find`, wherever that stands.
+    /// Replaces each `find` in the file by `text`.
     Replace {
         path: String,
         find: String,

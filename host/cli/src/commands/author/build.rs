@@ -124,11 +124,11 @@ fn report(built: &Built, out: &mut Output) {
     out.json(&to_json(built));
 }
 
-/// Warns of what MCP clients are not told of the tools.
+/// Warns of parts of the schemas that MCP clients don't get.
 fn warn_of_lost(built: &Built) {
     for tool in built.plugin.tools() {
         for lost in lost_by_clients(tool) {
-            let told = format!("`{}`: MCP clients are not told of {lost}", tool.name);
+            let told = format!("`{}`: MCP clients don't get {lost}", tool.name);
             show_on_stderr(&Block::new().own_named(Role::Error, "warning:", &told, 2));
         }
     }

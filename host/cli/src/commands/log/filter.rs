@@ -7,32 +7,32 @@ use airlock_host::pending::Decision;
 use airlock_host::store::ActionRecord;
 use airlock_rules::Pattern;
 
-/// What a decision must be like. An empty filter takes all.
+/// Selects decisions. An empty filter takes all.
 #[derive(Debug, Default)]
 pub struct Filter {
     /// Not before this moment.
     pub since: Option<SystemTime>,
     /// Before this moment.
     pub until: Option<SystemTime>,
-    /// A part of the name of whoever decided, or the kind: `model`, `person`, `program`, `unknown`.
+    /// A part of the decider's name, or the kind of decider: `model`, `person`, `program`, `unknown`.
     pub by: Option<String>,
     /// The tool that made the preview.
     pub tool: Option<String>,
-    /// What it changed, before or after.
+    /// A path that it changed, before or after.
     pub path: Option<Pattern>,
     /// How it ended.
     pub state: Option<Decision>,
 }
 
 impl Filter {
-    /// Whether nothing is asked for.
+    /// Whether it takes all.
     pub fn is_empty(&self) -> bool {
         let moments = self.since.is_none() && self.until.is_none();
         let texts = self.by.is_none() && self.tool.is_none();
         moments && texts && self.path.is_none() && self.state.is_none()
     }
 
-    /// Whether the decision is one of these, whatever it changed.
+    /// Whether the decision passes, its paths aside.
     pub fn takes(&self, record: &ActionRecord) -> bool {
         let Some(resolved) = &record.resolved else {
             return false;
@@ -48,7 +48,7 @@ impl Filter {
             && self.state.is_none_or(|state| state == resolved.decision)
     }
 
-    /// Whether it changed what is asked for. What nobody has seen is not known to have.
+    /// Whether it changed such a path. Changes that the host hasn't seen don't count.
     pub fn takes_paths(&self, effects: Option<&Effects>) -> bool {
         let Some(path) = &self.path else {
             return true;

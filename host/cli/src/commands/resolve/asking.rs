@@ -1,4 +1,4 @@
-//! Asking somebody about an action, having shown it.
+//! Shows an action and asks about it.
 
 use airlock_desk::target::Target;
 use airlock_host::pending::Decision;
@@ -41,8 +41,7 @@ impl Desk<'_> {
         Ok(question.ask(show, &self.interrupt).await)
     }
 
-    /// Puts a new preview in the place of a stale one. Whether it is applied is asked anew, by who
-    /// has seen it.
+    /// Replaces a stale preview by a new one. It is decided separately, once it has been seen.
     pub(super) async fn refresh(
         &self,
         target: &Target,
@@ -57,7 +56,7 @@ impl Desk<'_> {
         Ok(Ended::Refreshed)
     }
 
-    /// What is about to be decided about.
+    /// The action with its preview and effects.
     async fn shown(&self, target: &Target) -> Result<Shown, Failure> {
         let record = self.store.find(target.action.id.as_str()).await?;
         let call = self.store.call_record(&record).await?;

@@ -151,7 +151,7 @@ impl Binding {
         committed(changes.take(), applied, commit).await
     }
 
-    /// Whether an apply can be run where nobody keeps what it changes.
+    /// Whether an apply can be run on a layer that is dropped.
     pub fn can_be_rehearsed(&self) -> bool {
         self.producer.inner.tool.can_be_rehearsed()
     }

@@ -128,9 +128,8 @@ impl ApplyCall {
         }
     }
 
-    /// Whether files may differ from what was previewed: other lines have changed than those that
-    /// the action is about. Then the tool doesn't compare contents, and the host makes sure that
-    /// its edits are those of the preview.
+    /// Whether other lines of the action's files may have changed since the preview. If so, the tool
+    /// doesn't compare contents; the host makes sure that its edits are the previewed ones.
     pub fn files_moved(&self) -> bool {
         self.files_moved
     }

@@ -1,4 +1,4 @@
-//! What a rehearsal came to.
+//! The result of a rehearsal.
 
 use std::sync::Arc;
 
