@@ -132,8 +132,8 @@ pub struct CallOutcome {
         serialize_with = "without_contents"
     )]
     pub effects: Vec<ActionEffects>,
-    /// The pushed actions that the host is still rehearsing: a session's `effects` waits for them, and
-    /// so does a resolution.
+    /// The pushed actions that the host is still rehearsing: a session's `effects` waits for them,
+    /// and so does a resolution.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rehearsing: Vec<ActionId>,
     /// What the tool `resolve` decided, and about which action, where its caller named none.

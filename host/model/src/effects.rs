@@ -123,7 +123,7 @@ pub struct Facts {
     /// What tells a file of more than 1 MiB, in place of the digest, where it is only renamed:
     /// nobody has read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub identity: Option<Identity>,
+    pub identity: Option<Box<Identity>>,
     /// Permissions, as Unix has them: 0o7777 at most; 0 for a link, which has none.
     pub mode: u32,
     /// Where a link leads.

@@ -21,9 +21,7 @@ use crate::actor::DecidedBy;
 use crate::call_record::CallRecord;
 use crate::digest::Digest;
 use crate::effects::{EffectsRecord, PackedEffects};
-use crate::pending::{
-    ActionId, BriefAction, Decision, Interruption, Resolution, SessionId, StackedAction,
-};
+use crate::pending::{ActionId, BriefAction, Resolution, SessionId, StackedAction};
 
 pub use basis::{ActionBasis, BASES_BYTES};
 pub use budget::{Budget, SPENDING_KEPT, Spending, Spent};
@@ -44,24 +42,6 @@ pub const APPLY_INTERRUPTED: &str = "an apply was begun, and its host stopped be
 /// The [`StackedAction::last_error`] of an action whose discard has no known end.
 pub const DISCARD_INTERRUPTED: &str =
     "a discard was begun, and its host stopped before the end was recorded";
-
-/// What becomes of an action whose claim ended without a word.
-fn lose_claim(
-    decision: Decision,
-    interruption: &mut Interruption,
-    last_error: &mut Option<String>,
-) {
-    match decision {
-        Decision::Apply => {
-            // The workspace can't tell what an earlier apply did.
-            *interruption = (*interruption).max(Interruption::InWorkspace);
-            *last_error = Some(APPLY_INTERRUPTED.to_owned());
-        }
-        // An apply that was interrupted before still may have taken effect.
-        Decision::Discard if interruption.is_some() => {}
-        Decision::Discard => *last_error = Some(DISCARD_INTERRUPTED.to_owned()),
-    }
-}
 
 /// A stack of pending actions for each session.
 ///

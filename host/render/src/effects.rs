@@ -1,7 +1,7 @@
 //! What the host saw an action do to the workspace.
 
 use airlock_model::content::Content;
-use airlock_model::effects::{Change, Effects, EffectsSummary, Facts, Withheld};
+use airlock_model::effects::{Change, Effects, EffectsSummary, Facts, Identity, Withheld};
 
 use super::{Block, Line, Role};
 
@@ -79,7 +79,9 @@ fn summary(effects: &EffectsSummary) -> Line {
 
 /// Of a large file that is only renamed.
 fn not_read(change: &Change) -> Option<String> {
-    let identity = |facts: &Option<Facts>| facts.as_ref()?.identity;
+    fn identity(facts: &Option<Facts>) -> Option<&Identity> {
+        facts.as_ref()?.identity.as_deref()
+    }
     let (before, after) = (identity(&change.before), identity(&change.after));
     let said = "renamed, contents unchanged (same inode, size and times)";
     (before.is_some() && before == after).then(|| said.to_owned())
@@ -165,19 +167,19 @@ mod tests {
     fn what_a_change_does_beside_stands_below_its_file() {
         let mut modified = Change::new(ChangeKind::Modified, "a.js");
         modified.side_effects.parts_hard_links = Some(2);
-        modified.side_effects.owner = Some(OwnerChange::new("alice", "bob"));
+        modified.side_effects.owner = Some(Box::new(OwnerChange::new("alice", "bob")));
         modified.diff = Some("+new\n".to_owned());
         let mut renamed = Change::new(ChangeKind::Renamed, "new.mkv");
         renamed.from = Some("old.mkv".to_owned());
         let mut facts = Facts::new(ObjectKind::File);
         facts.size = 1 << 32;
-        facts.identity = Some(Identity {
+        facts.identity = Some(Box::new(Identity {
             device: 1,
             inode: 2,
             size: 1 << 32,
             modified: (3, 4),
             changed: (5, 6),
-        });
+        }));
         (renamed.before, renamed.after) = (Some(facts.clone()), Some(facts));
         let effects = Effects::verified(vec![modified, renamed]);
         expect![[r#"

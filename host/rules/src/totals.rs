@@ -56,7 +56,7 @@ fn bytes(change: &Change) -> u64 {
     let facts = [&change.before, &change.after].map(Option::as_ref);
     let digest = |at: usize| facts[at].and_then(|it| it.digest.as_ref());
     // A large file that is only renamed has no digest.
-    let identity = |at: usize| facts[at].and_then(|it| it.identity);
+    let identity = |at: usize| facts[at].and_then(|it| it.identity.as_deref());
     let is_same = match facts {
         [Some(_), Some(_)] => {
             digest(0).is_some() && digest(0) == digest(1)

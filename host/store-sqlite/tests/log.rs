@@ -99,7 +99,7 @@ async fn a_large_log_is_written_back_by_the_last_who_closes_the_store() {
     for reads in [false, true] {
         let place = StoreFolder::new();
         let store = place.open().await;
-        push(&store, "one", "plugin", 1500 << 10).await;
+        push(&store, "one", "plugin", 3 << 20).await;
         if reads {
             store.stats().await.unwrap();
         }

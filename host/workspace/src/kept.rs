@@ -98,13 +98,17 @@ impl Ability {
         let (user, group) = stamp.owner;
         SideEffects {
             parts_hard_links: (stamp.links > 1).then_some(stamp.links),
-            owner: (!keeps_owner).then(|| OwnerChange {
-                from: user_name(user),
-                to: user_name(self.credentials.user()),
+            owner: (!keeps_owner).then(|| {
+                Box::new(OwnerChange {
+                    from: user_name(user),
+                    to: user_name(self.credentials.user()),
+                })
             }),
-            group: (!keeps_group).then(|| OwnerChange {
-                from: group_name(group),
-                to: group_name(self.new_group),
+            group: (!keeps_group).then(|| {
+                Box::new(OwnerChange {
+                    from: group_name(group),
+                    to: group_name(self.new_group),
+                })
             }),
             not_kept,
         }

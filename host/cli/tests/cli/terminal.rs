@@ -351,7 +351,7 @@ fn rows_are_as_wide_as_the_terminal_and_lines_in_a_pipe_are_whole() {
                 .sum::<usize>();
             assert!(width <= columns, "{columns}: {row:?}");
         }
-        assert!(printed.contains("Accept: "), "{printed}");
+        assert!(printed.contains("Accept:"), "{printed}");
         assert_eq!(printed.contains('↪'), columns < 40, "{printed}");
     }
     let piped = airlock_in(folder.path(), &args).run().stdout;

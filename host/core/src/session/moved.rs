@@ -15,9 +15,9 @@ use super::rehearsing::Keeping;
 use crate::instance::unless_cancelled;
 
 impl Session {
-    /// The effects that a pending action has now, if other lines of its files have changed since the
-    /// preview and its edits are the same: an apply would do this. None in any other case. Nothing
-    /// is stored.
+    /// The effects that a pending action has now, if other lines of its files have changed since
+    /// the preview and its edits are the same: an apply would do this. None in any other case.
+    /// Nothing is stored.
     ///
     /// # Errors
     /// As of [`stale_files`](Self::stale_files).

@@ -203,7 +203,7 @@ impl Basis {
                 Some(stamp) if self.is_known(path, stamp) => None,
                 // Nobody has read it.
                 Some(stamp) if before.identity.is_some() => {
-                    let is_same = before.identity == Some(identity(&stamp.identity()))
+                    let is_same = before.identity.as_deref() == Some(&identity(&stamp.identity()))
                         && before.mode == stamp.mode;
                     (!is_same).then_some(Staleness::Changed)
                 }

@@ -99,7 +99,7 @@ fn change(change: &workspace::Change) -> Change {
 }
 
 fn side_effects(found: &workspace::SideEffects) -> SideEffects {
-    let owner = |it: &workspace::OwnerChange| OwnerChange::new(&*it.from, &*it.to);
+    let owner = |it: &Box<workspace::OwnerChange>| Box::new(OwnerChange::new(&*it.from, &*it.to));
     let mut told = SideEffects::default();
     told.parts_hard_links = found.parts_hard_links;
     told.owner = found.owner.as_ref().map(owner);
@@ -118,7 +118,7 @@ pub(super) fn facts(facts: &workspace::Facts) -> Facts {
     told.size = facts.size;
     told.mode = facts.mode;
     told.digest = facts.digest.clone();
-    told.identity = facts.identity.as_ref().map(identity);
+    told.identity = facts.identity.as_deref().map(|it| Box::new(identity(it)));
     told.target = facts.target.clone();
     told
 }

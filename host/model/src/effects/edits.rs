@@ -14,8 +14,8 @@ struct Edit<'a> {
 }
 
 impl Effects {
-    /// Whether both make the same changes, on other lines if need be: other parts of a file may have
-    /// changed. The lines next to each edit must be the same, so edits that touch don't count.
+    /// Whether both make the same changes, on other lines if need be: other parts of a file may
+    /// have changed. The lines next to each edit must be the same, so edits that touch don't count.
     pub fn has_same_edits(&self, other: &Effects) -> bool {
         let pairs = self.changes.iter().zip(&other.changes);
         self.verified

@@ -15,10 +15,10 @@ pub struct SideEffects {
     pub parts_hard_links: Option<u64>,
     /// The user whose file it is, if the host can't keep that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub owner: Option<OwnerChange>,
+    pub owner: Option<Box<OwnerChange>>,
     /// The file's group, if the host can't keep it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub group: Option<OwnerChange>,
+    pub group: Option<Box<OwnerChange>>,
     /// The names of extended attributes that are lost, such as `system.posix_acl_access` (an ACL).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_kept: Vec<String>,
@@ -68,7 +68,8 @@ impl SideEffects {
             ));
         }
         for (what, change) in [("owner", &self.owner), ("group", &self.group)] {
-            if let Some(OwnerChange { from, to }) = change {
+            if let Some(change) = change {
+                let OwnerChange { from, to } = &**change;
                 let (from, to) = (plain_path(from), plain_path(to));
                 sentences.push(format!("its {what} changes from {from} to {to}"));
             }
@@ -90,7 +91,7 @@ mod tests {
         let mut change = Change::new(ChangeKind::Modified, "a.js");
         change.side_effects = SideEffects {
             parts_hard_links: Some(2),
-            owner: Some(OwnerChange::new("bob", "alice")),
+            owner: Some(Box::new(OwnerChange::new("bob", "alice"))),
             group: None,
             not_kept: vec!["system.posix_acl_access".to_owned(), "user.\n".to_owned()],
         };

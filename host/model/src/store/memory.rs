@@ -13,9 +13,10 @@ use foldhash::quality::RandomState;
 use spending::Accounts;
 use stack::{Open, Stack};
 
+use super::rows::lose_claim;
 use super::{
     BackendErrorKind, Budget, Claim, Completion, Lease, PendingStore, Push, Replacement,
-    SessionRoom, Spending, Spent, StoreError, Watch, Watchers, lose_claim,
+    SessionRoom, Spending, Spent, StoreError, Watch, Watchers,
 };
 use crate::actor::DecidedBy;
 use crate::call_record::CallRecord;

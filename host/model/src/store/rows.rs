@@ -4,12 +4,30 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{ActionRecord, LeaseRecord, ResolvedRecord, lose_claim};
+use super::{APPLY_INTERRUPTED, ActionRecord, DISCARD_INTERRUPTED, LeaseRecord, ResolvedRecord};
 use crate::effects::EffectsSummary;
 use crate::identity::host_name;
 use crate::pending::{
     ActionState, Decision, Interruption, PendingAction, SessionId, StackedAction,
 };
+
+/// What becomes of an action whose claim ended without a word.
+pub(super) fn lose_claim(
+    decision: Decision,
+    interruption: &mut Interruption,
+    last_error: &mut Option<String>,
+) {
+    match decision {
+        Decision::Apply => {
+            // The workspace can't tell what an earlier apply did.
+            *interruption = (*interruption).max(Interruption::InWorkspace);
+            *last_error = Some(APPLY_INTERRUPTED.to_owned());
+        }
+        // An apply that was interrupted before still may have taken effect.
+        Decision::Discard if interruption.is_some() => {}
+        Decision::Discard => *last_error = Some(DISCARD_INTERRUPTED.to_owned()),
+    }
+}
 
 /// The state that is written in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -32,7 +32,7 @@ pub struct Facts {
     /// What tells a file of more than 1 MiB, in place of the digest, where it is only moved: nobody
     /// has read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub identity: Option<Identity>,
+    pub identity: Option<Box<Identity>>,
     /// Where a link leads; none where that is no UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
@@ -111,7 +111,7 @@ pub(super) fn moved_facts(
         size: stamp.size,
         mode: stamp.mode,
         digest: None,
-        identity: Some(stamp.identity()),
+        identity: Some(Box::new(stamp.identity())),
         target: None,
     })
 }

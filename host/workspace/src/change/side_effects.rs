@@ -11,10 +11,10 @@ pub struct SideEffects {
     pub parts_hard_links: Option<u64>,
     /// The user whose file it is, if this process can't keep that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub owner: Option<OwnerChange>,
+    pub owner: Option<Box<OwnerChange>>,
     /// The file's group, if this process can't keep it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub group: Option<OwnerChange>,
+    pub group: Option<Box<OwnerChange>>,
     /// The names of extended attributes that are lost, such as `system.posix_acl_access` (an ACL).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_kept: Vec<String>,

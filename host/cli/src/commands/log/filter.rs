@@ -14,7 +14,8 @@ pub struct Filter {
     pub since: Option<SystemTime>,
     /// Before this moment.
     pub until: Option<SystemTime>,
-    /// A part of the decider's name, or the kind of decider: `model`, `person`, `program`, `unknown`.
+    /// A part of the decider's name, or the decider's kind: `model`, `person`, `program` or
+    /// `unknown`.
     pub by: Option<String>,
     /// The tool that made the preview.
     pub tool: Option<String>,

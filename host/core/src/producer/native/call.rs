@@ -128,8 +128,8 @@ impl ApplyCall {
         }
     }
 
-    /// Whether other lines of the action's files may have changed since the preview. If so, the tool
-    /// doesn't compare contents; the host makes sure that its edits are the previewed ones.
+    /// Whether other lines of the action's files may have changed since the preview. If so, the
+    /// tool doesn't compare contents; the host makes sure that its edits are the previewed ones.
     pub fn files_moved(&self) -> bool {
         self.files_moved
     }
