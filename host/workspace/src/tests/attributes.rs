@@ -269,8 +269,14 @@ fn a_file_of_another_owner_is_changed_and_nobody_else_can_read_more() {
         let changes = as_alice(|| place.change()).unwrap();
         let said = side_effects(&changes);
         let expected = SideEffects {
-            owner: (owner != ALICE).then(|| to(owner, ALICE)).flatten(),
-            group: (group != TEAM).then(|| to(group, TEAM)).flatten(),
+            owner: (owner != ALICE)
+                .then(|| to(owner, ALICE))
+                .flatten()
+                .map(Box::new),
+            group: (group != TEAM)
+                .then(|| to(group, TEAM))
+                .flatten()
+                .map(Box::new),
             ..SideEffects::default()
         };
         assert_eq!(*said, expected);
