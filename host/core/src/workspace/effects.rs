@@ -99,11 +99,11 @@ fn change(change: &workspace::Change) -> Change {
 }
 
 fn side_effects(found: &workspace::SideEffects) -> SideEffects {
-    let owner = |it: &Box<workspace::OwnerChange>| Box::new(OwnerChange::new(&*it.from, &*it.to));
+    let owner = |it: &workspace::OwnerChange| Box::new(OwnerChange::new(&*it.from, &*it.to));
     let mut told = SideEffects::default();
     told.parts_hard_links = found.parts_hard_links;
-    told.owner = found.owner.as_ref().map(owner);
-    told.group = found.group.as_ref().map(owner);
+    told.owner = found.owner.as_deref().map(owner);
+    told.group = found.group.as_deref().map(owner);
     told.not_kept = found.not_kept.clone();
     told
 }
