@@ -28,6 +28,7 @@ mod json;
 mod later;
 #[cfg(unix)]
 mod listings;
+mod logs;
 mod mistakes;
 #[cfg(unix)]
 mod new_choices;
