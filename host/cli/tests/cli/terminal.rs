@@ -351,7 +351,13 @@ fn rows_are_as_wide_as_the_terminal_and_lines_in_a_pipe_are_whole() {
                 .sum::<usize>();
             assert!(width <= columns, "{columns}: {row:?}");
         }
-        assert!(printed.contains("Accept:"), "{printed}");
+        // The label has no room behind the word in so few columns, and is below it.
+        let accept = if columns < 20 {
+            "Accept:\r\n"
+        } else {
+            "Accept: "
+        };
+        assert!(printed.contains(accept), "{printed}");
         assert_eq!(printed.contains('↪'), columns < 40, "{printed}");
     }
     let piped = airlock_in(folder.path(), &args).run().stdout;
