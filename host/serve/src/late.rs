@@ -69,12 +69,11 @@ impl LateAnswers {
         tokio::spawn(async move {
             let answered = call.await;
             let mut inner = late.lock();
+            // A question that was withdrawn has no outcome.
+            let outcome = told(&answered).filter(|_| !stop.is_cancelled());
+            inner.outcomes.extend(outcome);
+            stop.cancel();
             inner.stops.retain(|it| !it.is_cancelled());
-            if !stop.is_cancelled() {
-                stop.cancel();
-                inner.stops.retain(|it| !it.is_cancelled());
-                inner.outcomes.extend(told(&answered));
-            }
         });
         still_asked()
     }

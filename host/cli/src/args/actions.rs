@@ -49,13 +49,8 @@ impl PendingArgs {
     /// Where something is wrong in the configuration.
     pub fn request(self, verbose: bool) -> Result<pending::Request, Failure> {
         let args = self;
-        let session = match args.all {
-            true => None,
-            false => Some(configured::session(
-                args.store.config.as_deref(),
-                args.session,
-            )?),
-        };
+        let config = args.store.config.as_deref();
+        let session = configured::session_unless(args.all, config, args.session)?;
         Ok(pending::Request {
             session,
             store: args.store.into(),
@@ -351,13 +346,8 @@ impl LogArgs {
     /// Where something is wrong in the configuration.
     pub fn request(self) -> Result<log::Request, Failure> {
         let args = self;
-        let session = match args.all {
-            true => None,
-            false => Some(configured::session(
-                args.store.config.as_deref(),
-                args.session,
-            )?),
-        };
+        let config = args.store.config.as_deref();
+        let session = configured::session_unless(args.all, config, args.session)?;
         Ok(log::Request {
             session,
             limit: args.limit as usize,

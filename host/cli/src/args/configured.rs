@@ -34,6 +34,21 @@ pub fn session(config: Option<&Path>, given: SessionArgs) -> Result<SessionChoic
     Ok(choice)
 }
 
+/// The same, or none for all sessions.
+///
+/// # Errors
+/// As of [`session`].
+pub fn session_unless(
+    all: bool,
+    config: Option<&Path>,
+    given: SessionArgs,
+) -> Result<Option<SessionChoice>, Failure> {
+    match all {
+        true => Ok(None),
+        false => session(config, given).map(Some),
+    }
+}
+
 /// What a tool may use up that is applied, where the workspace is its action's.
 ///
 /// # Errors
