@@ -1,8 +1,10 @@
 /* Counts the system calls of a command, of all its threads and of all that it starts:
- * `counted NOTES COMMAND ARGUMENT…`. What waits for another thread is not counted: how often that
- * is depends on the machine. */
+ * `counted NOTES COMMAND ARGUMENT…`. What waits for another thread is not counted, and neither is
+ * memory without a file: how often either happens depends on the machine, since each thread that
+ * runs at the same time takes a stack and an arena. */
 
 #include <errno.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +20,7 @@ enum kind { OTHER, WAITING, OPENING, READING, WRITING, SYNCING, MAPPING, STARTIN
 static const char *const NAMES[KINDS] = {
     "other", "waiting", "opened", "read", "written", "synced", "mapped", "started"};
 
-static enum kind kind_of(long long number) {
+static enum kind kind_of(long long number, const unsigned long long *arguments) {
     switch (number) {
     case SYS_futex:
     case SYS_sched_yield:
@@ -32,6 +34,8 @@ static enum kind kind_of(long long number) {
 #endif
     case SYS_restart_syscall:
     case SYS_madvise:
+    case SYS_munmap:
+    case SYS_mprotect:
         return WAITING;
     case SYS_openat:
     case SYS_openat2:
@@ -49,9 +53,7 @@ static enum kind kind_of(long long number) {
     case SYS_msync:
         return SYNCING;
     case SYS_mmap:
-    case SYS_munmap:
-    case SYS_mprotect:
-        return MAPPING;
+        return arguments[3] & MAP_ANONYMOUS ? WAITING : MAPPING;
     case SYS_clone:
     case SYS_clone3:
         return STARTING;
@@ -120,7 +122,8 @@ int main(int count, char **arguments) {
             struct __ptrace_syscall_info info;
             long got = ptrace(PTRACE_GET_SYSCALL_INFO, id, sizeof info, &info);
             if (got > 0 && info.op == PTRACE_SYSCALL_INFO_ENTRY) {
-                thread->inside = kind_of((long long)info.entry.nr);
+                thread->inside = kind_of(
+                    (long long)info.entry.nr, (const unsigned long long *)info.entry.args);
                 calls[thread->inside]++;
             } else if (got > 0 && info.op == PTRACE_SYSCALL_INFO_EXIT && info.exit.rval > 0) {
                 bytes[thread->inside] += (unsigned long long)info.exit.rval;

@@ -29,10 +29,7 @@ fn counter(folder: &Path) -> PathBuf {
 
 fn count(counter: &Path, store: &Store, folder: &Path, args: &[&str]) -> Numbers {
     let notes = counter.with_extension("notes");
-    let command = store.airlock(folder, args);
-    // Threads that allocate at the same time map an arena each: how many do depends on the machine.
-    let command = command.env("MALLOC_ARENA_MAX", "1");
-    let ran = command.beneath(counter, &notes).run();
+    let ran = store.airlock(folder, args).beneath(counter, &notes).run();
     assert_eq!(ran.code, 0, "{ran:#?}");
     let notes = fs::read_to_string(notes).unwrap();
     let notes = notes.lines().map(|line| {
