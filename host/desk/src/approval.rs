@@ -1,19 +1,21 @@
 //! Judging what is to be applied, by the operator's rules.
 
-mod inside;
+mod surroundings;
 
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use airlock_host::PendingAction;
-use airlock_host::approval::{ApprovalRequest, ConfirmRequest};
-use airlock_host::effects::Effects;
+use airlock_host::approval::{ApprovalRequest, ConfirmRequest, Confirmation};
+use airlock_host::effects::{Change, Effects};
 use airlock_host::pending::{CallRecord, Evidence, SessionId};
 use airlock_host::store::{self, DurableStore, StoreError};
-use airlock_rules::{Budget, Judgement, Rules, Subject, Totals, Verdict};
+use airlock_rules::{Budget, Empty, Judgement, Rules, Subject, Totals, Verdict};
 
 use crate::store::Store;
+use surroundings::Folder;
+use tokio::task::spawn_blocking;
 
 /// What the operator's rules, and those of the workspace, say of actions. Cheap to clone; clones
 /// have the same rules.
@@ -95,17 +97,30 @@ impl Judge {
         };
         let call = wanted.call.or(kept.as_ref());
         let tool = call.map_or("", |call| &call.tool);
-        let moved = inside::of_all(action.workspace.clone(), wanted.effects).await;
-        let subject = Subject {
-            tool,
-            plugin: action.plugin,
-            workspace: action.workspace.as_deref(),
-            effects: wanted.effects,
-        };
-        self.rules().judge(&subject, default, |directory| {
-            // What nobody has looked at may hold anything.
-            moved.get(directory).cloned().unwrap_or_default()
-        })
+        let (tool, plugin) = (tool.to_owned(), action.plugin);
+        let (workspace, rules) = (action.workspace.clone(), self.rules());
+        let effects = wanted.effects.map(without_diffs);
+        let judging = spawn_blocking(move || {
+            let subject = Subject {
+                tool: &tool,
+                plugin,
+                workspace: workspace.as_deref(),
+                effects: effects.as_ref(),
+            };
+            let is_changed = effects.as_ref().is_some_and(|it| !it.changes.is_empty());
+            match workspace.as_deref().filter(|_| is_changed) {
+                Some(folder) => rules.judge(&subject, default, &Folder::at(folder)),
+                None => rules.judge(&subject, default, &Empty::new()),
+            }
+        });
+        match judging.await {
+            Ok(judgement) => judgement,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                // The runtime is shutting down, and drops whoever asks.
+                Err(_) => std::future::pending().await,
+            },
+        }
     }
 
     /// The same, for an action that is applied at once where it is let through: it is counted in
@@ -129,6 +144,20 @@ impl Judge {
         match evidence {
             Evidence::None => self.let_through(wanted, default).await,
             _ => self.judge(wanted, default).await,
+        }
+    }
+
+    /// Whether what was decided with this evidence may still be committed. Nothing is counted.
+    pub async fn recheck(&self, request: &ConfirmRequest<'_>, default: Verdict) -> Confirmation {
+        let judgement = self.judge(&Wanted::from(request), default).await;
+        match judgement.verdict.accepts(request.decided_by.evidence) {
+            true => Confirmation::Commit,
+            false => Confirmation::Drop {
+                reason: format!(
+                    "it is not what was decided about, since {}. Decide again",
+                    why(&judgement)
+                ),
+            },
         }
     }
 
@@ -187,6 +216,23 @@ pub struct Spent {
     pub budget: Budget,
     /// What was let through within the last hour.
     pub spent: Totals,
+}
+
+/// What rules look at: diffs may be long.
+fn without_diffs(effects: &Effects) -> Effects {
+    let Effects {
+        verified, changes, ..
+    } = effects;
+    let changes = changes.iter().map(|change| {
+        let mut bare = Change::new(change.kind, &*change.path);
+        bare.from.clone_from(&change.from);
+        bare.before.clone_from(&change.before);
+        bare.after.clone_from(&change.after);
+        bare
+    });
+    let mut bare = Effects::default();
+    (bare.verified, bare.changes) = (*verified, changes.collect());
+    bare
 }
 
 /// Why nobody may apply it, as a clause.

@@ -1,12 +1,16 @@
 //! Files that say what other programs do.
 
+mod table;
+
 use std::sync::LazyLock;
 
+use airlock_workspace::folded;
 use globset::{GlobSet, GlobSetBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::pattern::{Pattern, glob};
+pub use table::{Class, ControlFile, built_in};
 
 /// What an operator says of control files.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -17,224 +21,16 @@ pub struct Control {
     pub also: Vec<Pattern>,
 }
 
-/// What always is a control file: what a rule calls it, and the names and paths that it has, at any
-/// depth, with all that is below them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ControlFile {
-    /// As a rule names it in `control`.
-    pub name: &'static str,
-    /// Patterns of names and paths, at any depth. Upper and lower case don't differ.
-    pub patterns: &'static [&'static str],
-    /// What it can do, as a clause that begins with "which".
-    pub does: &'static str,
-}
-
-const fn file(
-    name: &'static str,
-    patterns: &'static [&'static str],
-    does: &'static str,
-) -> ControlFile {
-    ControlFile {
-        name,
-        patterns,
-        does,
-    }
-}
-
 /// What a link is called that leads out of the workspace: it is no file in there, and counts as a
 /// control file.
 pub const OUTSIDE: &str = "outside";
 
-const RUNS: &str = "has programs run commands";
-const INSTRUCTS: &str = "tells agents what to do, and which programs to start";
-const OURS: &str = "is Airlock's own";
+/// What a name such as `GIT~1` is called: on Windows it may be another name of any file, so it
+/// counts as a control file.
+pub const SHORT_NAME: &str = "short-name";
 
-/// All that always are control files.
-pub const BUILT_IN: &[ControlFile] = &[
-    // Hooks, and settings that name programs: also those of submodules and worktrees, which are
-    // below it, and the file that says where it is.
-    file(".git", &[".git"], RUNS),
-    file(
-        "git-settings",
-        &[".gitconfig", ".gitmodules", ".config/git"],
-        RUNS,
-    ),
-    file("version-control", &[".hg", ".jj", ".svn"], RUNS),
-    file(
-        "git-hooks",
-        &[
-            ".husky",
-            ".pre-commit-config.yaml",
-            ".pre-commit-hooks.yaml",
-            "lefthook.{yml,yaml,toml,json}",
-            ".lefthook.{yml,yaml,toml,json}",
-        ],
-        RUNS,
-    ),
-    file(".vscode", &[".vscode", "*.code-workspace"], RUNS),
-    file(
-        "editors",
-        &[
-            ".idea",
-            ".zed",
-            ".fleet",
-            ".exrc",
-            ".vimrc",
-            ".nvimrc",
-            ".nvim.lua",
-            ".dir-locals.el",
-            ".emacs",
-            ".emacs.d",
-            ".config/nvim",
-            ".vim",
-        ],
-        RUNS,
-    ),
-    file(
-        ".devcontainer",
-        &[".devcontainer", ".devcontainer.json"],
-        RUNS,
-    ),
-    file(
-        ".claude",
-        &[".claude", ".claude.json", "claude.md", "claude.local.md"],
-        INSTRUCTS,
-    ),
-    file(
-        ".mcp.json",
-        &[".mcp.json", "mcp.json", "mcp_config.json"],
-        INSTRUCTS,
-    ),
-    file(
-        "agents",
-        &[
-            "agents.md",
-            "agent.md",
-            "agents.override.md",
-            "gemini.md",
-            ".gemini",
-            ".codex",
-            ".cursor",
-            ".cursorrules",
-            ".windsurf",
-            ".windsurfrules",
-            ".clinerules",
-            ".roo",
-            ".roorules",
-            ".continue",
-            ".aider*",
-            ".goosehints",
-            ".config/goose",
-            ".opencode",
-            "opencode.{json,jsonc}",
-            ".kiro",
-            ".amazonq",
-            ".junie",
-            ".github/copilot-instructions.md",
-            ".github/{instructions,prompts,agents,chatmodes}",
-            ".agents",
-            ".omp",
-        ],
-        INSTRUCTS,
-    ),
-    file(".github/workflows", &[".github/{workflows,actions}"], RUNS),
-    file(
-        "continuous-integration",
-        &[
-            ".gitlab-ci.{yml,yaml}",
-            ".gitlab/ci",
-            ".circleci",
-            ".travis.yml",
-            "jenkinsfile",
-            "azure-pipelines.{yml,yaml}",
-            "bitbucket-pipelines.yml",
-            ".buildkite",
-            ".drone.{yml,yaml,star}",
-            ".woodpecker.{yml,yaml}",
-            ".woodpecker",
-            ".cirrus.{yml,star}",
-            ".appveyor.yml",
-            "appveyor.yml",
-            ".{gitea,forgejo}/{workflows,actions}",
-            ".builds",
-            ".build.yml",
-        ],
-        RUNS,
-    ),
-    file(
-        "shell-profiles",
-        &[
-            ".bashrc",
-            ".bash_{profile,login,logout,aliases}",
-            ".profile",
-            ".{zshrc,zshenv,zprofile,zlogin,zlogout}",
-            ".{cshrc,tcshrc,kshrc,mkshrc,shrc,login,logout}",
-            ".config/{fish,nushell,powershell,bash,zsh,xonsh}",
-            ".xonshrc",
-            "*profile.ps1",
-            ".inputrc",
-            ".{xprofile,xinitrc,xsession,xsessionrc,pam_environment}",
-            ".{tmux.conf,screenrc}",
-        ],
-        RUNS,
-    ),
-    file(
-        "login",
-        &[
-            ".config/{systemd,autostart,environment.d}",
-            "launchagents",
-            ".ssh",
-            ".gnupg",
-        ],
-        RUNS,
-    ),
-    file(
-        ".envrc",
-        &[
-            ".envrc",
-            ".direnvrc",
-            "{,.}mise{,.local}.toml",
-            ".mise",
-            ".config/{direnv,mise}",
-        ],
-        RUNS,
-    ),
-    file(
-        ".env",
-        &[".env", ".env.*", "*.env"],
-        "holds secrets, and settings of programs",
-    ),
-    file(
-        "package-managers",
-        &[
-            ".npmrc",
-            ".yarnrc",
-            ".yarnrc.yml",
-            ".pnpmfile.cjs",
-            ".pypirc",
-            "pip.conf",
-            ".netrc",
-            ".cargo",
-            ".gem",
-            ".bundle",
-            ".m2",
-            ".docker",
-        ],
-        "has secrets, or programs that package managers run",
-    ),
-    file(
-        "airlock",
-        &[
-            ".airlock",
-            "airlock-host.toml",
-            ".config/airlock",
-            ".local/state/airlock",
-            ".cache/airlock",
-        ],
-        OURS,
-    ),
-];
+/// The names of control files that are in no table.
+pub const UNLISTED: [&str; 2] = [OUTSIDE, SHORT_NAME];
 
 /// The control files of a workspace.
 #[derive(Debug, Clone)]
@@ -242,37 +38,61 @@ pub struct ControlFiles {
     /// Beside those that always are, in the order of `names`.
     also: GlobSet,
     names: Vec<String>,
+    /// Whether what is beside them has patterns of several names.
+    has_paths: bool,
 }
 
-/// Those that always are.
+/// Those that always are, or what builds run.
 struct Always {
     set: GlobSet,
-    names: Vec<&'static str>,
+    files: Vec<&'static ControlFile>,
 }
 
 /// Compiled once, when the first path is judged. The patterns have small letters, and so has what
 /// they are compared with: for most of them that is a look into a table of names, where patterns
-/// that ignore case would be 150 regular expressions.
-static ALWAYS: LazyLock<Always> = LazyLock::new(|| {
+/// that ignore case would be a thousand regular expressions.
+static ALWAYS: LazyLock<Always> = LazyLock::new(|| Always::of(|class| class != Class::Build));
+static BUILD: LazyLock<Always> = LazyLock::new(|| Always::of(|class| class == Class::Build));
+
+/// All names in the table's patterns that something has to be below.
+static JOINTS: LazyLock<GlobSet> = LazyLock::new(|| {
     let mut set = GlobSetBuilder::new();
-    let mut names = Vec::new();
-    for file in BUILT_IN {
-        for pattern in file.patterns {
-            let glob = glob(&at_any_depth(pattern), false);
-            // A test compiles each.
-            set.add(glob.expect("the table has patterns"));
-            names.push(file.name);
+    for pattern in built_in().iter().flat_map(|it| &it.patterns) {
+        let names: Vec<_> = pattern.split('/').collect();
+        for name in &names[..names.len() - 1] {
+            set.add(glob(name, false).expect("each part is a pattern"));
         }
     }
-    let set = set.build().expect("each is a pattern");
-    Always { set, names }
+    set.build().expect("each is a pattern")
 });
+
+impl Always {
+    fn of(is_meant: impl Fn(Class) -> bool) -> Self {
+        let mut set = GlobSetBuilder::new();
+        let mut files = Vec::new();
+        for file in built_in().iter().filter(|file| is_meant(file.class)) {
+            for pattern in &file.patterns {
+                let glob = glob(&at_any_depth(pattern), false);
+                // A test compiles each.
+                set.add(glob.expect("the table has patterns"));
+                files.push(file);
+            }
+        }
+        let set = set.build().expect("each is a pattern");
+        Self { set, files }
+    }
+
+    fn find(&self, small: &str) -> Option<&'static ControlFile> {
+        self.set.matches(small).first().map(|at| self.files[*at])
+    }
+}
 
 impl ControlFiles {
     /// Those that always are, with what these say, and these very paths.
     pub fn new<'a>(also: &[Control], paths: impl IntoIterator<Item = &'a str>) -> Self {
         let mut set = GlobSetBuilder::new();
         let mut names = Vec::new();
+        let mut has_paths = false;
         let mut add = |pattern: &str, name: &str| {
             // Each was compiled before, by itself.
             if let Ok(glob) = glob(pattern, true) {
@@ -281,27 +101,79 @@ impl ControlFiles {
             }
         };
         for pattern in also.iter().flat_map(|it| &it.also) {
+            has_paths |= pattern.as_str().trim_end_matches('/').contains('/');
             add(pattern.as_str(), pattern.as_str());
         }
         for path in paths {
             add(&format!("./{}", globset::escape(path)), "airlock");
         }
         let also = set.build().unwrap_or_else(|_| GlobSet::empty());
-        Self { also, names }
+        Self {
+            also,
+            names,
+            has_paths,
+        }
     }
 
     /// What the control file is called that this path is, or is below, if it is any.
-    pub fn name_of(&self, path: &str) -> Option<&str> {
-        let small = path.to_ascii_lowercase();
-        let ends = path.match_indices('/').map(|(end, _)| end);
-        ends.chain([path.len()]).find_map(|end| {
-            let first = |set: &GlobSet, path: &str| set.matches(path).into_iter().next();
-            match first(&ALWAYS.set, &small[..end]) {
-                Some(index) => Some(ALWAYS.names[index]),
-                None => first(&self.also, &path[..end]).map(|index| &*self.names[index]),
-            }
-        })
+    ///
+    /// `above` is where the workspace lies, such as `project/.github`, or empty: a workspace may
+    /// itself be a control file.
+    pub fn name_of(&self, above: &str, path: &str) -> Option<&str> {
+        let small = small(above, path);
+        let own = ends(path).find_map(|end| {
+            let also = self.also.matches(&path[..end]);
+            also.first().map(|at| &*self.names[*at])
+        });
+        own.or_else(|| ends(&small).find_map(|end| self.found(&small[..end])))
+            .or_else(|| path.split('/').any(is_short).then_some(SHORT_NAME))
     }
+
+    /// Whether a name may be a control file's only together with what is below it, as `.github` is
+    /// with `workflows`.
+    pub(crate) fn is_joint(&self, name: &str) -> bool {
+        self.has_paths || JOINTS.is_match(&*folded(name))
+    }
+
+    fn found(&self, small: &str) -> Option<&str> {
+        if let Some(file) = ALWAYS.find(small) {
+            return Some(&file.name);
+        }
+        let also = self.also.matches(small);
+        also.first().map(|at| &*self.names[*at])
+    }
+}
+
+/// Whether build or test runs this path, or what it is below.
+pub fn is_for_builds(path: &str) -> bool {
+    let small = small("", path);
+    ends(&small).any(|end| BUILD.find(&small[..end]).is_some())
+}
+
+/// A path from above the workspace on, with its names folded. A backslash is a `/` to Windows.
+fn small(above: &str, path: &str) -> String {
+    let names = above.split('/').chain(path.split(['/', '\\']));
+    let names = names.filter(|name| !name.is_empty()).map(folded);
+    let names: Vec<_> = names.collect();
+    names.join("/")
+}
+
+/// Where each name of a path ends.
+fn ends(path: &str) -> impl Iterator<Item = usize> {
+    path.match_indices('/')
+        .map(|(end, _)| end)
+        .chain([path.len()])
+}
+
+/// Whether a name has the form of a short one: at most eight characters that end in `~` and a
+/// number, and an extension of at most three.
+fn is_short(name: &str) -> bool {
+    let (stem, extension) = name.split_once('.').unwrap_or((name, ""));
+    let Some((start, number)) = stem.rsplit_once('~') else {
+        return false;
+    };
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number && !start.is_empty() && stem.len() <= 8 && extension.len() <= 3
 }
 
 fn at_any_depth(pattern: &str) -> String {
@@ -316,22 +188,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_pattern_of_the_table_is_compiled_and_every_name_is_there_once() {
-        for file in BUILT_IN {
-            for pattern in file.patterns {
+    fn every_pattern_of_the_table_is_compiled_and_is_in_small_letters() {
+        for file in built_in() {
+            for pattern in &file.patterns {
                 glob(&at_any_depth(pattern), false).unwrap();
                 assert_eq!(*pattern, pattern.to_lowercase());
             }
         }
-        let mut names: Vec<_> = BUILT_IN.iter().map(|it| it.name).collect();
-        names.sort_unstable();
-        assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
-        let patterns = BUILT_IN.iter().map(|it| it.patterns.len()).sum::<usize>();
-        assert_eq!((ALWAYS.set.len(), ALWAYS.names.len()), (patterns, patterns));
+        let patterns = built_in().iter().map(|it| it.patterns.len());
+        assert_eq!(
+            ALWAYS.files.len() + BUILD.files.len(),
+            patterns.sum::<usize>()
+        );
     }
 
     #[test]
-    fn a_control_file_is_one_at_any_depth_in_any_case_and_with_all_below_it() {
+    fn a_control_file_is_one_at_any_depth_under_any_name_and_with_all_below_it() {
         let also = Control {
             also: vec![
                 Pattern::new("deploy/").unwrap(),
@@ -340,16 +212,37 @@ mod tests {
         };
         let files = ControlFiles::new(&[also], ["state/[1]/pending.db"]);
         let check = |path: &str, expected: Option<&str>| {
-            assert_eq!(files.name_of(path), expected, "{path}");
+            assert_eq!(files.name_of("", path), expected, "{path}");
         };
         check(".git/hooks/pre-commit", Some(".git"));
         check("a/b/.GIT/config", Some(".git"));
         check("vendor/x/.git", Some(".git"));
+        check("mirror.git/config", Some(".git"));
+        for name in [
+            ".git.",
+            ".git ",
+            ".git. .",
+            ".gi\u{200c}t",
+            ".g\u{ad}it",
+            ".\u{ff47}it",
+            ".git::$INDEX_ALLOCATION",
+            ".gi\u{1d42d}",
+        ] {
+            check(&format!("a/{name}/config"), Some(".git"));
+        }
+        check(".v\u{17f}code/tasks.json", Some(".vscode"));
+        check("a\\.git\\config", Some(".git"));
+        check("GIT~1/config", Some(SHORT_NAME));
+        check("a/gi7eba~1.txt", Some(SHORT_NAME));
+        check("notes~1.markdown", None);
+        check("backup.txt~", None);
+        check("~1", None);
         check(".gitignore", None);
         check("git/hooks/x", None);
         check(".github/workflows/ci.yml", Some(".github/workflows"));
         check("sub/.github/workflows", Some(".github/workflows"));
-        check(".github/dependabot.yml", None);
+        check(".github/dependabot.yml", Some("hosting-sites"));
+        check(".github/ISSUE_TEMPLATE/bug.md", None);
         check(".vscode/settings.json", Some(".vscode"));
         check(".claude/settings.json", Some(".claude"));
         check("CLAUDE.md", Some(".claude"));
@@ -367,5 +260,40 @@ mod tests {
         check("state/1/pending.db", None);
         check("src/main.rs", None);
         check("README.md", None);
+        check("Makefile", None);
+    }
+
+    #[test]
+    fn where_the_workspace_lies_counts_too() {
+        let files = ControlFiles::new(&[], []);
+        let check = |above: &str, path: &str, expected: Option<&str>| {
+            assert_eq!(files.name_of(above, path), expected, "{above} {path}");
+        };
+        check(
+            "project/.github",
+            "workflows/ci.yml",
+            Some(".github/workflows"),
+        );
+        check(".config", "systemd/user/x.service", Some("login"));
+        check(".ssh", "authorized_keys", Some("keys"));
+        check("a/.VSCODE", "tasks.json", Some(".vscode"));
+        check("project/.github", "ISSUE_TEMPLATE/bug.md", None);
+        check("project", "src/main.rs", None);
+    }
+
+    #[test]
+    fn what_builds_run_is_a_class_of_its_own() {
+        for path in [
+            "Makefile",
+            "a/package.json",
+            "build.rs",
+            "GNUmakefile",
+            "x/vite.config.ts",
+        ] {
+            assert!(is_for_builds(path), "{path}");
+        }
+        for path in ["src/main.rs", "README.md", ".git/config"] {
+            assert!(!is_for_builds(path), "{path}");
+        }
     }
 }

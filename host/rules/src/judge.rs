@@ -3,18 +3,22 @@
 use std::path::Path;
 
 use airlock_model::digest::Digest;
-use airlock_model::effects::{Change, Effects, ObjectKind};
+use airlock_model::effects::Effects;
 
-use crate::control::{BUILT_IN, Control, ControlFiles, OUTSIDE};
+use crate::control::{Class, Control, ControlFiles, UNLISTED, built_in, is_for_builds};
 use crate::pattern::Pattern;
 use crate::plugin::PluginName;
 use crate::rule::{Budget, Rule, Verdict};
+use crate::surroundings::Surroundings;
 use crate::totals::Totals;
 
+mod after;
 mod because;
+mod touched;
 
 use because::Collected;
 pub use because::{Because, By, Judgement};
+use touched::{Looked, Looking, Touched};
 
 /// The rules of one file, or of several one after the other.
 #[derive(Debug, Clone, Default)]
@@ -38,11 +42,13 @@ impl RuleSet {
             }
             for name in &rule.control {
                 let also = self.control.also.iter().map(Pattern::as_str);
-                let mut known = BUILT_IN.iter().map(|it| it.name).chain(also);
-                if name != OUTSIDE && !known.any(|it| it == name) {
-                    let names: Vec<_> = BUILT_IN.iter().map(|it| it.name).collect();
+                let listed = built_in().iter().filter(|it| it.class != Class::Build);
+                let listed = listed.map(|it| &*it.name).chain(UNLISTED);
+                let mut known = listed.clone().chain(also);
+                if !known.any(|it| it == name) {
+                    let names: Vec<_> = listed.collect();
                     problems.push(format!(
-                        "rule {:?} names the control file {name:?}, and there is none of this name: there are {}, {OUTSIDE}, and what `[control]` has in `also`",
+                        "rule {:?} names the control file {name:?}, and there is none of this name: there are {}, and what `[control]` has in `also`",
                         rule.name,
                         names.join(", ")
                     ));
@@ -75,16 +81,6 @@ pub struct Subject<'a> {
     pub effects: Option<&'a Effects>,
 }
 
-/// What is in a directory that is moved: each path, relative to it, of whatever is in it at any
-/// depth.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Inside {
-    /// The paths, separated by `/`.
-    pub paths: Vec<String>,
-    /// Whether these are all; else anything may be there.
-    pub is_all: bool,
-}
-
 impl Rules {
     /// The operator's rules hold, those of the workspace only narrow: an action is judged by both,
     /// and the stricter verdict counts. Of the workspace's control files and budget, likewise, what
@@ -113,13 +109,13 @@ impl Rules {
 
     /// What is to be done with an action.
     ///
-    /// `default` is for what no rule is about. `inside` says what is in a directory that is moved,
-    /// by its path before.
+    /// `default` is for what no rule is about. `surroundings` is the workspace as it is before the
+    /// action.
     pub fn judge(
         &self,
         subject: &Subject<'_>,
         default: Verdict,
-        inside: impl Fn(&str) -> Inside,
+        surroundings: &dyn Surroundings,
     ) -> Judgement {
         let mut collected = Collected::default();
         let effects = subject.effects.filter(|effects| effects.verified);
@@ -130,82 +126,75 @@ impl Rules {
             unseen(&workspace, None, &mut collected);
             return collected.judgement(None);
         };
-        let changes: Vec<Looked<'_>> = effects
-            .changes
-            .iter()
-            .map(|change| Looked::at(change, &inside))
-            .collect();
+        let changes = &effects.changes;
+        let looking = Looking::new(changes, surroundings, subject.workspace, &self.control);
+        let changes: Vec<Looked<'_>> = changes.iter().map(|it| looking.look(it)).collect();
         let mut totals = Totals::default();
         for looked in &changes {
-            totals.add(looked.change, looked.inside.paths.len() as u64);
+            totals.add(looked.change, looked.inside.entries.len() as u64);
             if !looked.inside.is_all {
                 // More than anybody looked through.
                 totals.files = u64::MAX;
             }
         }
-        let operator = Fitting::new(operator, &totals);
-        let workspace = Fitting::new(workspace, &totals);
+        let judging = Judging {
+            default,
+            operator: Fitting::new(operator, &totals),
+            workspace: Fitting::new(workspace, &totals),
+        };
         if changes.is_empty() {
-            let rule = operator.first_about_nothing();
-            let verdict = rule.map_or(default, |rule| rule.then);
-            collected.add(verdict, By::of(rule, false), "");
-            if let Some(rule) = workspace.first_about_nothing() {
-                collected.add(rule.then, By::of(Some(rule), true), "");
-            }
+            judging.nothing(&mut collected);
+        } else if !surroundings.links().is_all {
+            collected.add(Verdict::AskAtTerminal, By::TooManyFiles, "");
         }
         for looked in &changes {
-            for path in looked.paths() {
-                let control = self.control_of(&path, looked.change);
-                let change = looked.change;
-                let rule = operator.first_about(change, &path, control);
-                let verdict = rule.map_or(default, |rule| rule.then);
-                collected.add(verdict, By::of(rule, false), &path);
-                if let Some(control) = control.filter(|it| !names(rule, it)) {
-                    let by = By::Control(control.to_owned());
-                    collected.add(Verdict::AskAtTerminal, by, &path);
-                }
-                if let Some(rule) = workspace.first_about(change, &path, control) {
-                    collected.add(rule.then, By::of(Some(rule), true), &path);
-                }
+            let touched = looking.touched(looked);
+            for touched in touched.iter().flatten() {
+                judging.path(touched, &mut collected);
             }
-            if !looked.inside.is_all {
+            if !looked.inside.is_all || touched.is_none() {
                 let by = By::TooMuchInside;
                 collected.add(Verdict::AskAtTerminal, by, &looked.change.path);
             }
         }
         collected.judgement(Some(totals))
     }
-
-    fn control_of(&self, path: &str, change: &Change) -> Option<&str> {
-        let target = change.after.as_ref().and_then(|it| it.target.as_deref());
-        let own = self.control.name_of(path);
-        match target {
-            Some(target) if own.is_none() && path == change.path => match led_to(path, target) {
-                Some(led) => self.control.name_of(&led),
-                None => Some(OUTSIDE),
-            },
-            _ => own,
-        }
-    }
 }
 
-/// Where a link leads, below the workspace; none where that is outside.
-fn led_to(link: &str, target: &str) -> Option<String> {
-    if target.starts_with('/') {
-        return None;
-    }
-    let mut parts: Vec<&str> = link.split('/').collect();
-    parts.pop();
-    for part in target.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            part => parts.push(part),
+/// The rules that are about an action, and fit its numbers.
+struct Judging<'r> {
+    default: Verdict,
+    operator: Fitting<'r>,
+    workspace: Fitting<'r>,
+}
+
+impl Judging<'_> {
+    fn nothing(&self, collected: &mut Collected) {
+        let rule = self.operator.first_about_nothing();
+        let verdict = rule.map_or(self.default, |rule| rule.then);
+        collected.add(verdict, By::of(rule, false), "");
+        if let Some(rule) = self.workspace.first_about_nothing() {
+            collected.add(rule.then, By::of(Some(rule), true), "");
         }
     }
-    Some(parts.join("/"))
+
+    fn path(&self, touched: &Touched<'_>, collected: &mut Collected) {
+        let path = &*touched.path;
+        let rule = self.operator.first_about(touched);
+        let verdict = rule.map_or(self.default, |rule| rule.then);
+        // What is let through by its own name needs no rule about each link that leads to it.
+        if !touched.is_alias || rule.is_some() && verdict > Verdict::Allow {
+            collected.add(verdict, By::of(rule, false), path);
+        }
+        let control = touched.control.as_deref();
+        if let Some(control) = control.filter(|it| !names(rule, it)) {
+            let by = By::Control(control.to_owned());
+            collected.add(Verdict::AskAtTerminal, by, path);
+        }
+        if let Some(rule) = self.workspace.first_about(touched) {
+            collected.add(rule.then, By::of(Some(rule), true), path);
+        }
+    }
 }
 
 fn about_action<'r>(rules: &'r [Rule], subject: &Subject<'_>) -> Vec<&'r Rule> {
@@ -240,39 +229,6 @@ fn unseen(rules: &[&Rule], default: Option<Verdict>, collected: &mut Collected) 
     }
 }
 
-/// A change, with what is in the directory that it moves.
-struct Looked<'a> {
-    change: &'a Change,
-    inside: Inside,
-}
-
-impl<'a> Looked<'a> {
-    fn at(change: &'a Change, inside: &impl Fn(&str) -> Inside) -> Self {
-        let is_directory = |it: &airlock_model::effects::Facts| it.object == ObjectKind::Directory;
-        let moved = change.from.as_deref().filter(|from| *from != change.path);
-        let inside = match moved.filter(|_| change.after.as_ref().is_some_and(is_directory)) {
-            Some(from) => inside(from),
-            None => Inside {
-                paths: Vec::new(),
-                is_all: true,
-            },
-        };
-        Self { change, inside }
-    }
-
-    /// Each path that is touched, before and after.
-    fn paths(&self) -> impl Iterator<Item = String> {
-        let change = self.change;
-        let from = change.from.as_deref().filter(|from| *from != change.path);
-        let ends = [Some(change.path.as_str()), from].into_iter().flatten();
-        let inside = |end: &'a str| {
-            let below = self.inside.paths.iter();
-            below.map(move |path| format!("{end}/{path}"))
-        };
-        ends.flat_map(move |end| [end.to_owned()].into_iter().chain(inside(end)))
-    }
-}
-
 /// Rules of which the numbers fit an action.
 struct Fitting<'r>(Vec<&'r Rule>);
 
@@ -289,19 +245,15 @@ impl<'r> Fitting<'r> {
     }
 
     /// A rule that doesn't name a control file lets none through, and may still be stricter.
-    fn first_about(&self, change: &Change, path: &str, control: Option<&str>) -> Option<&'r Rule> {
-        let after = change.after.as_ref();
-        let executable =
-            after.is_some_and(|it| it.object == ObjectKind::File && it.mode & 0o111 != 0);
-        let link = [after, change.before.as_ref()]
-            .into_iter()
-            .flatten()
-            .any(|it| it.object == ObjectKind::Link);
+    fn first_about(&self, touched: &Touched<'_>) -> Option<&'r Rule> {
+        let path = &*touched.path;
+        let control = touched.control.as_deref();
         let is_about = |rule: &&&Rule| {
             (rule.paths.is_empty() || rule.paths.iter().any(|it| it.matches(path)))
-                && (rule.kinds.is_empty() || rule.kinds.contains(&change.kind))
-                && rule.executable.is_none_or(|it| it == executable)
-                && rule.links.is_none_or(|it| it == link)
+                && (rule.kinds.is_empty() || rule.kinds.contains(&touched.change.kind))
+                && rule.executable.is_none_or(|it| it == touched.executable)
+                && rule.links.is_none_or(|it| it == touched.link)
+                && rule.builds.is_none_or(|it| it == is_for_builds(path))
                 && control.is_none_or(|control| {
                     rule.then >= Verdict::AskAtTerminal || names(Some(rule), control)
                 })
@@ -316,6 +268,7 @@ impl<'r> Fitting<'r> {
                 && rule.kinds.is_empty()
                 && rule.executable.is_none()
                 && rule.links.is_none()
+                && rule.builds.is_none()
         };
         self.0.iter().find(looks_at_none).copied()
     }

@@ -6,12 +6,14 @@ mod pattern;
 mod plugin;
 mod rule;
 mod size;
+mod surroundings;
 mod totals;
 
-pub use control::{BUILT_IN, Control, ControlFile};
-pub use judge::{Because, By, Inside, Judgement, RuleSet, Rules, Subject};
+pub use control::{Class, Control, ControlFile, ControlFiles, built_in, is_for_builds};
+pub use judge::{Because, By, Judgement, RuleSet, Rules, Subject};
 pub use pattern::Pattern;
 pub use plugin::{PluginName, resolve_plugins};
 pub use rule::{Budget, Rule, Verdict};
 pub use size::Size;
+pub use surroundings::{Empty, Entry, Inside, Links, Surroundings};
 pub use totals::Totals;

@@ -100,6 +100,9 @@ pub struct Rule {
     /// Only links, or only what is none
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<bool>,
+    /// Only files that build and test run, such as Makefile or package.json, or only others
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub builds: Option<bool>,
 
     /// Only where the whole action changes no more files than that
     #[serde(default, skip_serializing_if = "Option::is_none")]

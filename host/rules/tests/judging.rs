@@ -4,10 +4,10 @@ use std::path::Path;
 
 use airlock_model::digest::Digest;
 use airlock_model::effects::{Change, ChangeKind, Effects, Facts, ObjectKind};
-use airlock_rules::{
-    Control, Inside, Judgement, Rule, RuleSet, Rules, Subject, Verdict, resolve_plugins,
-};
+use airlock_rules::{Control, Judgement, Rule, RuleSet, Rules, Subject, Verdict, resolve_plugins};
 use serde::Deserialize;
+
+use workspace::Workspace;
 
 use ChangeKind::{Created, Deleted, Link, Mode, Modified, Renamed};
 use Verdict::{Allow, Ask, AskAtTerminal, Refuse};
@@ -81,20 +81,16 @@ fn executable(path: &str) -> Change {
     change
 }
 
-const NOTHING: fn(&str) -> Inside = |_| Inside {
-    paths: Vec::new(),
-    is_all: true,
-};
-
 fn judged(rules: &Rules, effects: Option<&Effects>, default: Verdict) -> Judgement {
-    judged_with(rules, effects, default, NOTHING)
+    let nothing = Workspace::of([""; 0]);
+    judged_with(rules, effects, default, &nothing)
 }
 
 fn judged_with(
     rules: &Rules,
     effects: Option<&Effects>,
     default: Verdict,
-    inside: impl Fn(&str) -> Inside,
+    workspace: &Workspace,
 ) -> Judgement {
     let subject = Subject {
         tool: "rename",
@@ -102,7 +98,7 @@ fn judged_with(
         workspace: Some(Path::new("/home/ann/project")),
         effects,
     };
-    rules.judge(&subject, default, inside)
+    rules.judge(&subject, default, workspace)
 }
 
 #[test]
@@ -229,25 +225,16 @@ fn each_path_takes_the_first_rule_about_it_and_the_strictest_counts() {
 fn a_control_file_asks_at_the_terminal_whatever_lets_all_through() {
     let all = "[[rule]]\nname = 'all'\nthen = 'allow'\n[control]\nalso = ['deploy/']";
     let rules = rules(all, "[control]\nalso = ['*.sql']");
-    let inside = |directory: &str| match directory {
-        "vendor" => Inside {
-            paths: vec!["a".to_owned(), "a/.git/hooks/post-checkout".to_owned()],
-            is_all: true,
-        },
-        "huge" => Inside {
-            paths: Vec::new(),
-            is_all: false,
-        },
-        _ => NOTHING(directory),
-    };
+    let mut workspace = Workspace::of(["vendor/a/", "vendor/a/.git/hooks/post-checkout"]);
+    workspace.huge = vec!["huge"];
     let hook = Effects::verified(vec![change(Created, ".git/hooks/x")]);
     assert_eq!(
         judged(&rules, Some(&hook), Allow).because[0].to_string(),
-        "`.git/hooks/x` is a control file (.git), which has programs run commands"
+        "`.git/hooks/x` is a control file (.git), which can run commands when version control reads it"
     );
     let check = |change: Change, expected: Verdict| {
         let effects = Effects::verified(vec![self::change(Modified, "a"), change]);
-        let judgement = judged_with(&rules, Some(&effects), Allow, inside);
+        let judgement = judged_with(&rules, Some(&effects), Allow, &workspace);
         assert_eq!(judgement.verdict, expected, "{effects:?}");
     };
     for path in [
@@ -387,4 +374,6 @@ fn what_the_host_has_not_seen_counts_as_the_worst() {
     check("", &seen, Allow, AskAtTerminal);
 }
 
+mod links;
 mod thousand;
+mod workspace;

@@ -2,7 +2,7 @@
 
 use airlock_model::digest::Digest;
 use airlock_model::effects::{Change, ChangeKind, Effects};
-use airlock_rules::{Inside, PluginName, Rule, RuleSet, Rules, Subject, Verdict, resolve_plugins};
+use airlock_rules::{Empty, PluginName, Rule, RuleSet, Rules, Subject, Verdict, resolve_plugins};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -37,11 +37,7 @@ fn a_rule_about_a_plugin_is_about_its_bytes_however_they_are_named() {
             workspace: None,
             effects: Some(&effects),
         };
-        let nothing = |_: &str| Inside {
-            paths: Vec::new(),
-            is_all: true,
-        };
-        let judgement = rules(&text).judge(&subject, Verdict::Ask, nothing);
+        let judgement = rules(&text).judge(&subject, Verdict::Ask, &Empty::new());
         assert_eq!(judgement.verdict, expected, "{plugin}");
     };
     use Verdict::{Ask, Refuse};

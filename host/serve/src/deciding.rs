@@ -85,6 +85,10 @@ impl Approver for Decider {
             },
         }
     }
+
+    async fn recheck(&self, request: &ConfirmRequest<'_>) -> Confirmation {
+        self.judge.recheck(request, self.decides.verdict()).await
+    }
 }
 
 impl Decider {

@@ -114,7 +114,7 @@ pub use error::{CommitError, Conflict, ConflictKind, RecoverError};
 pub use file::OpenFile;
 pub use lower::{Kind, Stamp};
 pub use metadata::Metadata;
-pub use path::{PRIVATE, is_private};
+pub use path::{PRIVATE, folded, is_private};
 pub use reads::{Read, ReadSet};
 pub use view::{Layer, LayerOptions, RealFolder, View};
 pub use workspace::{Key, Workspace};

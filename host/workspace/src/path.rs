@@ -1,24 +1,37 @@
 //! Paths below a folder: names joined by `/`, none of them `.` or `..`, and empty for the folder
 //! itself.
 
+use std::borrow::Cow;
 use std::io;
 
 use rustix::io::Errno;
+use unicode_normalization::UnicodeNormalization;
 
 /// The folder in which a workspace keeps what commits need. Hidden at any depth, since a workspace
 /// may lie inside of another.
 pub const PRIVATE: &str = ".airlock";
 
 /// Whether a name is that of the folder in which a workspace keeps what commits need, which no view
-/// shows, also where a file system sees no difference between cases.
+/// shows, also where a file system or another system takes it for the same.
 pub fn is_private(name: &str) -> bool {
-    if name.is_ascii() {
-        return name.eq_ignore_ascii_case(PRIVATE);
+    folded(name) == PRIVATE
+}
+
+/// A name as the most forgiving file system and checkout take it: without case, without the
+/// difference between characters that are compatible (NFKC), without what has no width, and without
+/// what Windows drops (dots and spaces at the end, and a stream's name after a colon).
+///
+/// Two names that fold to different ones are never the same file, except by a short name such as
+/// `GIT~1`.
+pub fn folded(name: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase() && byte != b':';
+    if name.bytes().all(is_plain) {
+        return Cow::Borrowed(name.trim_end_matches(['.', ' ']));
     }
-    let seen = name.chars().filter(|it| !is_ignored(*it));
-    // Of all characters that are no ASCII, this one alone is the same as a letter of the name.
-    let seen = seen.map(|it| if it == '\u{212a}' { 'k' } else { it });
-    seen.map(|it| it.to_ascii_lowercase()).eq(PRIVATE.chars())
+    let compatible = name.nfkc().filter(|it| !is_ignored(*it));
+    let small: String = compatible.flat_map(char::to_lowercase).nfkc().collect();
+    let file = small.split(':').next().unwrap_or_default();
+    Cow::Owned(file.trim_end_matches(['.', ' ']).to_owned())
 }
 
 /// What has no width, and is passed over where ext4 and f2fs fold cases

@@ -138,4 +138,8 @@ impl Approver for OperatorRules {
             false => drop("what it changed was not confirmed".to_owned()),
         }
     }
+
+    async fn recheck(&self, request: &ConfirmRequest<'_>) -> Confirmation {
+        self.judge.recheck(request, Verdict::Allow).await
+    }
 }

@@ -47,6 +47,16 @@ pub trait Approver: Send + Sync + 'static {
     async fn confirm(&self, _request: &ConfirmRequest<'_>) -> Confirmation {
         Confirmation::Commit
     }
+
+    /// Whether it may still be put into the workspace, now that it is about to be, and nobody else
+    /// changes the workspace: what is beside the changes may be other than when it was decided
+    /// about. Asked under the workspace's lock, of every commit, so that it asks no person and
+    /// looks at nothing that takes long.
+    ///
+    /// Without an implementation it may.
+    async fn recheck(&self, _request: &ConfirmRequest<'_>) -> Confirmation {
+        Confirmation::Commit
+    }
 }
 
 /// What an apply has done, and is about to be committed.

@@ -92,11 +92,15 @@ impl Committing<'_> {
         let confirm = self.held.confirm();
         let runtime = Handle::current();
         let reviewed = self.reviewed.map(|it| &it.effects);
-        let reviewed = match reviewed.filter(|it| it.verified).cloned() {
+        let reviewed = reviewed.filter(|it| it.verified).cloned();
+        let was_reviewed = reviewed.is_some();
+        let reviewed = match reviewed {
             None => self.confirmed(&changes, &folder).await?,
             reviewed => reviewed,
         };
         let action = NamedAction::from(self.action);
+        // What was confirmed just now was judged as it is.
+        let recheck = self.recheck().filter(|_| was_reviewed);
         // Asked before the guest ran, and once more now that nobody else commits. What it changes
         // itself is compared anyway.
         let store = self.session.store()?;
@@ -116,6 +120,11 @@ impl Committing<'_> {
                 let stale = stale_files(&basis, &folder).map_err(NotCommitted::Unreadable)?;
                 if !stale.is_empty() {
                     return Err(NotCommitted::Stale(stale));
+                }
+                if let Some(recheck) = &recheck {
+                    let effects = Effects::verified(told(found));
+                    let asking = recheck.ask(&effects);
+                    runtime.block_on(asking).map_err(NotCommitted::Refused)?;
                 }
                 // Asked under the workspace's lock: who has the claim now looks there before it
                 // does anything, so that one of both sees the other.
@@ -137,6 +146,10 @@ impl Committing<'_> {
                 Err(NotCommitted::Stale(files)) => Err(Error::Stale {
                     action: Box::new(action),
                     files,
+                }),
+                Err(NotCommitted::Refused(reason)) => Err(Error::Refused {
+                    action: Box::new(action),
+                    reason,
                 }),
                 Err(error) => Err(Error::from(error)),
             }
@@ -316,6 +329,8 @@ enum NotCommitted {
     /// What it was made from has changed.
     Stale(Vec<StaleFile>),
     Unreadable(Error),
+    /// Whoever embeds the host doesn't want it any more, with the reason.
+    Refused(String),
     Commit(CommitError),
 }
 
@@ -333,6 +348,7 @@ impl From<NotCommitted> for Error {
                 reason: "it is not what was reviewed".to_owned(),
             },
             NotCommitted::Unreadable(error) => error,
+            NotCommitted::Refused(reason) => Error::NotCommitted { reason },
             NotCommitted::Commit(error) => Error::NotCommitted {
                 reason: error.to_string(),
             },

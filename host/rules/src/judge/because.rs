@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::control::{BUILT_IN, OUTSIDE};
+use crate::control::{OUTSIDE, SHORT_NAME, built_in};
 use crate::rule::{Rule, Verdict};
 use crate::totals::Totals;
 
@@ -49,6 +49,8 @@ pub enum By {
     Unverified,
     /// A directory is moved that holds more than the host looks through.
     TooMuchInside,
+    /// The workspace has more files than the host looks through for links.
+    TooManyFiles,
     /// More than the budget has for the hour.
     Budget(String),
     /// No rule is about it.
@@ -153,7 +155,8 @@ impl Judgement {
     }
 }
 
-/// A clause, as in: `.git/hooks/x` is a control file (.git), which has programs run commands.
+/// A clause, as in: `.git/hooks/x` is a control file (.git), which can run commands when version
+/// control reads it.
 impl fmt::Display for Because {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match (self.paths.first(), self.count) {
@@ -170,9 +173,15 @@ impl fmt::Display for Because {
             By::Control(name) if name == OUTSIDE => {
                 write!(f, "{what} {is} a link that leads out of the workspace")
             }
+            By::Control(name) if name == SHORT_NAME => {
+                write!(
+                    f,
+                    "{what} {is} a short name, which is another name of a file on Windows"
+                )
+            }
             By::Control(name) => {
-                let known = BUILT_IN.iter().find(|it| it.name == name);
-                let does = known.map_or("is named in the configuration", |it| it.does);
+                let known = built_in().iter().find(|it| it.name == *name);
+                let does = known.map_or("is named in the configuration", |it| it.class.does());
                 match self.count > 1 {
                     true => write!(f, "{what} are control files ({name}), each of which {does}"),
                     false => write!(f, "{what} is a control file ({name}), which {does}"),
@@ -184,6 +193,9 @@ impl fmt::Display for Because {
                     f,
                     "{what} {is} a directory with more in it than the host looks through"
                 )
+            }
+            By::TooManyFiles => {
+                f.write_str("the workspace has more files than the host looks through for links")
             }
             By::Budget(what) => write!(f, "the budget of the hour doesn't have that much: {what}"),
             By::Default => write!(f, "no rule is about {what}"),

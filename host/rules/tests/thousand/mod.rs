@@ -2,9 +2,9 @@
 //! that each is another one, and are the same in each run.
 
 use airlock_model::effects::{Change, ChangeKind, Effects};
-use airlock_rules::{BUILT_IN, Inside, Verdict};
+use airlock_rules::{Class, ControlFile, Verdict, built_in};
 
-use super::{change, executable, judged_with, link, moved_directory, renamed, rules};
+use super::{Workspace, change, executable, judged_with, link, moved_directory, renamed, rules};
 
 /// A change set, and what must become of it.
 #[derive(Debug)]
@@ -116,8 +116,12 @@ fn edits(random: &mut Random, least: u64, most: u64) -> Vec<Change> {
 
 /// One of the table, at some depth and in some case, perhaps with something below it.
 fn control_path(random: &mut Random) -> String {
-    let file = &BUILT_IN[random.below(BUILT_IN.len() as u64) as usize];
-    let pattern = file.patterns[random.below(file.patterns.len() as u64) as usize];
+    let all: Vec<&ControlFile> = built_in()
+        .iter()
+        .filter(|file| file.class != Class::Build)
+        .collect();
+    let file = all[random.below(all.len() as u64) as usize];
+    let pattern = &file.patterns[random.below(file.patterns.len() as u64) as usize];
     let mut path = of_pattern(pattern);
     if random.below(3) == 0 {
         path = path.to_uppercase();
@@ -162,15 +166,13 @@ fn of_a_thousand_change_sets_none_with_a_control_file_goes_through() {
     let rules = rules(include_str!("../thousand.toml"), "");
     let mut counts = [0_u32; 4];
     for label in all() {
-        let inside = |_: &str| Inside {
-            paths: label.inside.clone(),
-            is_all: true,
-        };
+        let inside = label.inside.iter().map(|path| format!("docs/old/{path}"));
+        let workspace = Workspace::of(inside);
         let effects = match label.is_seen {
             true => Effects::verified(label.changes.clone()),
             false => Effects::unverified("it hung"),
         };
-        let judgement = judged_with(&rules, Some(&effects), Verdict::Ask, inside);
+        let judgement = judged_with(&rules, Some(&effects), Verdict::Ask, &workspace);
         assert_eq!(
             judgement.verdict, label.expected,
             "{label:?}\n{judgement:?}"

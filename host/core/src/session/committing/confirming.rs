@@ -2,17 +2,56 @@
 
 use std::sync::Arc;
 
+use airlock_model::actor::DecidedBy;
 use airlock_model::effects::Effects;
 use airlock_model::error::Error;
-use airlock_model::pending::NamedAction;
+use airlock_model::pending::{NamedAction, PendingAction, Resolution, SessionId};
 use airlock_workspace::View;
 
 use super::{Committing, in_background};
 use crate::instance::unless_cancelled;
-use crate::session::approving::{ConfirmRequest, Confirmation};
+use crate::session::approving::{Approver, ConfirmRequest, Confirmation};
 use crate::workspace::{WorkspaceFolder, changes_of};
 
+/// The last question before a commit, under the workspace's lock.
+pub(super) struct Recheck {
+    approver: Arc<dyn Approver>,
+    session: SessionId,
+    action: PendingAction,
+    resolution: Resolution,
+    decided_by: DecidedBy,
+}
+
+impl Recheck {
+    /// # Errors
+    /// Why nothing is to be committed, as a clause.
+    pub async fn ask(&self, effects: &Effects) -> Result<(), String> {
+        let request = ConfirmRequest {
+            session: &self.session,
+            action: &self.action,
+            resolution: &self.resolution,
+            decided_by: &self.decided_by,
+            effects,
+        };
+        match self.approver.recheck(&request).await {
+            Confirmation::Commit => Ok(()),
+            Confirmation::Drop { reason } => Err(reason),
+        }
+    }
+}
+
 impl Committing<'_> {
+    /// None where there is nobody to ask.
+    pub(super) fn recheck(&self) -> Option<Recheck> {
+        Some(Recheck {
+            approver: Arc::clone(self.session.inner.approver.as_ref()?),
+            session: self.session.id().clone(),
+            action: self.action.clone(),
+            resolution: self.resolution.clone(),
+            decided_by: self.decided_by.clone(),
+        })
+    }
+
     /// What nobody has seen before is shown to the approver, if there is one, who may have it
     /// dropped.
     pub(super) async fn confirmed(

@@ -192,6 +192,9 @@ fn the_private_folder_has_no_other_name() {
         ".air\u{200d}lock",
         "\u{feff}.airlock",
         ".airlock\u{ad}",
+        ".airlock.",
+        ".airlock ",
+        ".airlock::$INDEX_ALLOCATION",
     ] {
         assert!(crate::is_private(name), "{name:?}");
         let place = Place::new(|folder| {

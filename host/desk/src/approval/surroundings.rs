@@ -1,0 +1,210 @@
+//! The workspace as it is, for the rules: what is in directories, and where links lead.
+
+use std::cell::Cell;
+use std::env;
+use std::fs::{self, DirEntry};
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use airlock_host::effects::ObjectKind;
+use airlock_rules::{Entry, Inside, Links, Surroundings};
+
+/// How many objects are looked at in the directories that one action moves, and in those that its
+/// links lead to.
+const MOST_INSIDE: usize = 20_000;
+
+/// How many objects are looked at in search of links.
+const MOST_IN_ALL: usize = 1_000_000;
+
+/// A folder of this machine. It is read when it is asked about.
+pub struct Folder {
+    root: PathBuf,
+    above: String,
+    links: Links,
+    /// What may still be looked at inside of directories.
+    room: Cell<usize>,
+}
+
+impl Folder {
+    /// Looks for its links, which takes as long as listing all that is in it.
+    pub fn at(root: &Path) -> Self {
+        Self {
+            root: root.to_owned(),
+            above: above(root, env::var_os("HOME").as_deref().map(Path::new)),
+            links: links(root, MOST_IN_ALL),
+            room: Cell::new(MOST_INSIDE),
+        }
+    }
+}
+
+impl Surroundings for Folder {
+    fn inside(&self, directory: &str) -> Inside {
+        let mut inside = Inside::default();
+        let mut room = self.room.get();
+        inside.is_all = walk(
+            &self.root.join(directory),
+            &mut room,
+            |path, entry, object| {
+                let executable = object == ObjectKind::File && is_executable(entry);
+                inside.entries.push(Entry {
+                    path,
+                    object,
+                    executable,
+                });
+            },
+        );
+        self.room.set(room);
+        inside
+    }
+
+    fn links(&self) -> &Links {
+        &self.links
+    }
+
+    fn has(&self, path: &str) -> bool {
+        fs::symlink_metadata(self.root.join(path)).is_ok()
+    }
+
+    fn above(&self) -> &str {
+        &self.above
+    }
+}
+
+/// What can't be read may be anything: it counts as executable.
+fn is_executable(entry: &DirEntry) -> bool {
+    let mode = entry.metadata().map(|it| it.permissions().mode());
+    mode.map_or(true, |mode| mode & 0o111 != 0)
+}
+
+/// Where a folder lies below the top of its repository, which may be itself, or else below the
+/// user's home, or else below the root.
+fn above(root: &Path, home: Option<&Path>) -> String {
+    let is_top = |folder: &&Path| fs::symlink_metadata(folder.join(".git")).is_ok();
+    let top = root.ancestors().find(is_top).or(home);
+    let below = top.and_then(|top| root.strip_prefix(top).ok());
+    let below = below.unwrap_or(root).to_string_lossy();
+    below.trim_start_matches('/').to_owned()
+}
+
+fn links(root: &Path, most: usize) -> Links {
+    let mut links = Links::default();
+    let mut room = most;
+    links.is_all = walk(root, &mut room, |path, entry, object| {
+        if object != ObjectKind::Link {
+            return;
+        }
+        // One that can't be read leads anywhere.
+        let target = fs::read_link(entry.path()).unwrap_or_else(|_| "/".into());
+        links
+            .links
+            .push((path, target.to_string_lossy().into_owned()));
+    });
+    links
+}
+
+/// Shows all that is in a directory, at any depth, by paths below it, and says whether that is all.
+/// No link is followed: what it leads to is elsewhere. What is no directory has nothing in it.
+fn walk(
+    directory: &Path,
+    room: &mut usize,
+    mut found: impl FnMut(String, &DirEntry, ObjectKind),
+) -> bool {
+    let mut is_all = true;
+    let mut ahead = vec![String::new()];
+    while let Some(below) = ahead.pop() {
+        let entries = match directory.join(&below).read_dir() {
+            Ok(entries) => entries,
+            Err(error) => {
+                let is_gone =
+                    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+                is_all &= is_gone;
+                continue;
+            }
+        };
+        for entry in entries {
+            let (Ok(entry), true) = (entry, *room > 0) else {
+                return false;
+            };
+            *room -= 1;
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let path = match below.as_str() {
+                "" => name.into_owned(),
+                below => format!("{below}/{name}"),
+            };
+            let object = match entry.file_type() {
+                Ok(it) if it.is_dir() => ObjectKind::Directory,
+                Ok(it) if it.is_symlink() => ObjectKind::Link,
+                Ok(it) if it.is_file() => ObjectKind::File,
+                _ => ObjectKind::Special,
+            };
+            if object == ObjectKind::Directory {
+                ahead.push(path.clone());
+            }
+            found(path, &entry, object);
+        }
+    }
+    is_all
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn place() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        fs::create_dir_all(at("x/y/.git/hooks")).unwrap();
+        fs::write(at("x/y/.git/hooks/pre-commit"), "").unwrap();
+        fs::create_dir(at("elsewhere")).unwrap();
+        fs::write(at("elsewhere/a"), "").unwrap();
+        symlink("../elsewhere", at("x/link")).unwrap();
+        folder
+    }
+
+    #[test]
+    fn all_that_is_in_a_directory_is_found_and_no_link_is_followed() {
+        let folder = place();
+        let it = Folder::at(folder.path());
+        let mut inside = it.inside("x");
+        inside.entries.sort_by(|a, b| a.path.cmp(&b.path));
+        let paths: Vec<_> = inside.entries.iter().map(|it| &*it.path).collect();
+        let expected = [
+            "link",
+            "y",
+            "y/.git",
+            "y/.git/hooks",
+            "y/.git/hooks/pre-commit",
+        ];
+        assert_eq!(paths, expected);
+        assert!(inside.is_all);
+        assert_eq!(inside.entries[0].object, ObjectKind::Link);
+        for nothing in ["gone", "elsewhere/a"] {
+            let inside = it.inside(nothing);
+            assert!(inside.is_all && inside.entries.is_empty(), "{nothing}");
+        }
+        it.room.set(3);
+        let cut = it.inside("x");
+        assert!(!cut.is_all && cut.entries.len() == 3);
+        let link = ("x/link".to_owned(), "../elsewhere".to_owned());
+        assert_eq!(it.links().links, [link]);
+        assert!(it.links().is_all);
+        assert!(!links(folder.path(), 3).is_all);
+        assert!(it.has("x/link") && it.has("elsewhere/a") && !it.has("a"));
+    }
+
+    #[test]
+    fn a_folder_lies_below_its_repository_or_its_users_home() {
+        let folder = place();
+        let at = |path: &str| folder.path().join(path);
+        let home = Some(folder.path());
+        assert_eq!(above(&at("x/y/.git/hooks"), home), ".git/hooks");
+        assert_eq!(above(&at("x/y"), home), "");
+        assert_eq!(above(&at("elsewhere"), home), "elsewhere");
+        let root = at("elsewhere").to_string_lossy().into_owned();
+        assert_eq!(above(&at("elsewhere"), None), root.trim_start_matches('/'));
+    }
+}

@@ -1,0 +1,245 @@
+//! The workspace as it is after an action: what is where, and where links lead then.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+use std::rc::Rc;
+
+use airlock_model::effects::{Change, ChangeKind};
+
+use crate::surroundings::Surroundings;
+
+/// How many links are followed for one path, as Linux does.
+const FOLLOWED: usize = 40;
+
+/// What a workspace holds once an action's changes are made.
+pub(super) struct After<'a> {
+    before: &'a dyn Surroundings,
+    root: Option<&'a Path>,
+    /// By the path after.
+    made: HashMap<&'a str, &'a Change>,
+    /// Directories above those.
+    above_made: HashSet<&'a str>,
+    /// Paths before of what is moved away, and where it is then.
+    moved: HashMap<&'a str, &'a str>,
+    /// Paths before of what is removed.
+    removed: HashSet<&'a str>,
+    /// All links, by their path after.
+    links: BTreeMap<String, String>,
+    /// Links by the path that they lead to.
+    by_target: BTreeMap<String, Vec<String>>,
+    /// The other paths of directories that were asked for.
+    of_directories: RefCell<HashMap<String, Option<Vec<String>>>>,
+}
+
+impl<'a> After<'a> {
+    pub fn new(
+        changes: &'a [Change],
+        before: &'a dyn Surroundings,
+        root: Option<&'a Path>,
+    ) -> Self {
+        let mut after = Self {
+            before,
+            root,
+            made: HashMap::new(),
+            above_made: HashSet::new(),
+            moved: HashMap::new(),
+            removed: HashSet::new(),
+            links: BTreeMap::new(),
+            by_target: BTreeMap::new(),
+            of_directories: RefCell::default(),
+        };
+        for change in changes {
+            match (&change.after, change.kind) {
+                (None, _) | (_, ChangeKind::Deleted) => {
+                    after.removed.insert(&change.path);
+                }
+                _ => {
+                    after.made.insert(&change.path, change);
+                    let above = ends_from_the_last(&change.path).skip(1);
+                    after
+                        .above_made
+                        .extend(above.map(|end| &change.path[..end]));
+                }
+            }
+            if let Some(from) = change.from.as_deref().filter(|from| *from != change.path) {
+                after.moved.insert(from, &change.path);
+            }
+        }
+        after.links = after.links_after();
+        let led = after.links.keys().filter_map(|link| {
+            let target = after.resolved(link)?;
+            Some((target, link.clone()))
+        });
+        let mut by_target = BTreeMap::<_, Vec<_>>::new();
+        for (target, link) in led.collect::<Vec<_>>() {
+            by_target.entry(target).or_default().push(link);
+        }
+        after.by_target = by_target;
+        after
+    }
+
+    fn links_after(&self) -> BTreeMap<String, String> {
+        let kept = self.before.links().links.iter().filter_map(|(path, to)| {
+            let path = self.path_after(path)?;
+            // Something else is there then, or it is told below.
+            let is_made = self.made.contains_key(&*path);
+            (!is_made).then(|| (path, to.clone()))
+        });
+        let made = self.made.iter().filter_map(|(path, change)| {
+            let after = change.after.as_ref()?;
+            Some(((*path).to_owned(), after.target.clone()?))
+        });
+        kept.chain(made).collect()
+    }
+
+    /// Where something is then that is at this path before; none where it is removed.
+    fn path_after(&self, path: &str) -> Option<String> {
+        for end in ends_from_the_last(path) {
+            let (above, rest) = path.split_at(end);
+            if self.removed.contains(above) {
+                return None;
+            }
+            if let Some(to) = self.moved.get(above) {
+                return Some(format!("{to}{rest}"));
+            }
+        }
+        Some(path.to_owned())
+    }
+
+    /// Whether something is at this path then.
+    pub fn has(&self, path: &str) -> bool {
+        if self.above_made.contains(path) {
+            return true;
+        }
+        for end in ends_from_the_last(path) {
+            let (above, rest) = path.split_at(end);
+            let Some(change) = self.made.get(above) else {
+                continue;
+            };
+            if rest.is_empty() {
+                return true;
+            }
+            return match &change.from {
+                Some(from) => self.is_kept(&format!("{from}{rest}"), from.len()),
+                // A directory that is new has what is told.
+                None if change.kind == ChangeKind::Created => false,
+                None => self.is_kept(path, above.len()),
+            };
+        }
+        self.is_kept(path, 0)
+    }
+
+    /// Whether what is there before still is, below a directory whose path has this length.
+    fn is_kept(&self, path: &str, above: usize) -> bool {
+        let mut ends = ends_from_the_last(path).take_while(|end| *end > above);
+        let is_gone = |end: usize| {
+            self.removed.contains(&path[..end]) || self.moved.contains_key(&path[..end])
+        };
+        !ends.any(is_gone) && self.before.has(path)
+    }
+
+    /// Where a link leads as it is written, if there is one at this path then.
+    pub fn target(&self, link: &str) -> Option<&str> {
+        self.links.get(link).map(String::as_str)
+    }
+
+    /// The path that a path leads to once all links are followed; none where it leads out of the
+    /// workspace, or nowhere.
+    pub fn resolved(&self, path: &str) -> Option<String> {
+        let mut ahead: Vec<String> = path.split('/').rev().map(str::to_owned).collect();
+        let mut found: Vec<String> = Vec::new();
+        let mut followed = 0;
+        while let Some(name) = ahead.pop() {
+            match &*name {
+                "" | "." => continue,
+                ".." => {
+                    found.pop()?;
+                    continue;
+                }
+                _ => found.push(name),
+            }
+            let Some(target) = self.links.get(&found.join("/")) else {
+                continue;
+            };
+            followed += 1;
+            if followed > FOLLOWED {
+                return None;
+            }
+            found.pop();
+            let target = match target.strip_prefix('/') {
+                Some(_) => {
+                    found.clear();
+                    Path::new(target).strip_prefix(self.root?).ok()?.to_str()?
+                }
+                None => target,
+            };
+            ahead.extend(target.split('/').rev().map(str::to_owned));
+        }
+        Some(found.join("/"))
+    }
+
+    /// The other paths by which links lead to a path then; none where there are more than anybody
+    /// looks through.
+    ///
+    /// Of the paths that go through one link, only those are told apart that `is_joint` says may
+    /// mean something else together with what follows the link, by its name: links that lead to
+    /// each other's directories would make paths without end.
+    pub fn aliases(&self, path: &str, is_joint: &impl Fn(&str) -> bool) -> Option<Rc<Vec<String>>> {
+        let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+        if self.by_target.is_empty() || self.by_target.contains_key(path) {
+            return self.aliases_of(path, is_joint).map(Rc::new);
+        }
+        // Files of one directory have the same ones.
+        let mut known = self.of_directories.borrow_mut();
+        let of_directory = known
+            .entry(directory.to_owned())
+            .or_insert_with(|| self.aliases_of(directory, is_joint));
+        let below = of_directory.iter().flatten();
+        let below = below.map(|alias| format!("{alias}/{name}")).collect();
+        of_directory.is_some().then(|| Rc::new(below))
+    }
+
+    fn aliases_of(&self, path: &str, is_joint: &impl Fn(&str) -> bool) -> Option<Vec<String>> {
+        let mut aliases: Vec<String> = Vec::new();
+        let mut seen = HashSet::new();
+        let mut looked_at = 0;
+        let mut next = Some(path.to_owned());
+        while let Some(path) = next {
+            for end in ends_from_the_last(&path).chain([0]) {
+                let rest = path[end..].trim_start_matches('/');
+                for link in self.by_target.get(&path[..end]).into_iter().flatten() {
+                    let name = link.rsplit('/').next().unwrap_or_default();
+                    let joined: Vec<&str> = match is_joint(name) {
+                        true => rest.split('/').take(JOINED).collect(),
+                        false => Vec::new(),
+                    };
+                    if seen.insert((link.as_str(), joined.join("/"))) {
+                        aliases.push(match rest {
+                            "" => link.clone(),
+                            rest => format!("{link}/{rest}"),
+                        });
+                    }
+                }
+            }
+            if aliases.len() > MOST_ALIASES {
+                return None;
+            }
+            next = aliases.get(looked_at).cloned();
+            looked_at += 1;
+        }
+        Some(aliases)
+    }
+}
+
+/// How many names behind a link are compared: no pattern of a control file is longer.
+const JOINED: usize = 4;
+
+/// How many other paths of one path are looked at.
+const MOST_ALIASES: usize = 20_000;
+
+/// Where each name of a path ends, the last first.
+fn ends_from_the_last(path: &str) -> impl Iterator<Item = usize> {
+    let slashes = path.rmatch_indices('/').map(|(end, _)| end);
+    [path.len()].into_iter().chain(slashes)
+}
