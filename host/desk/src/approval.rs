@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use airlock_host::PendingAction;
 use airlock_host::approval::{ApprovalRequest, ConfirmRequest, Confirmation};
-use airlock_host::effects::{Change, Effects};
+use airlock_host::digest::Digest;
+use airlock_host::effects::{Change, ChangeKind, Effects, Facts, ObjectKind};
 use airlock_host::pending::{CallRecord, Evidence, SessionId};
 use airlock_host::store::{self, DurableStore, StoreError};
 use airlock_rules::{Budget, Empty, Judgement, Rules, Subject, Totals, Verdict};
@@ -97,9 +98,43 @@ impl Judge {
         };
         let call = wanted.call.or(kept.as_ref());
         let tool = call.map_or("", |call| &call.tool);
-        let (tool, plugin) = (tool.to_owned(), action.plugin);
-        let (workspace, rules) = (action.workspace.clone(), self.rules());
         let effects = wanted.effects.map(without_diffs);
+        let judged = self.judged(
+            tool,
+            action.plugin,
+            action.workspace.clone(),
+            effects,
+            default,
+        );
+        judged.await
+    }
+
+    /// What would be done with an action of a tool that no rule names, which writes this file and
+    /// does nothing else.
+    pub async fn judge_path(&self, workspace: &Path, path: &str, default: Verdict) -> Judgement {
+        let is_there = workspace.join(path).exists();
+        let kind = match is_there {
+            true => ChangeKind::Modified,
+            false => ChangeKind::Created,
+        };
+        let mut change = Change::new(kind, path);
+        change.before = is_there.then(|| Facts::new(ObjectKind::File));
+        change.after = Some(Facts::new(ObjectKind::File));
+        let effects = Some(Effects::verified(vec![change]));
+        let plugin = Digest::of(&[]);
+        self.judged("", plugin, Some(workspace.into()), effects, default)
+            .await
+    }
+
+    async fn judged(
+        &self,
+        tool: &str,
+        plugin: Digest,
+        workspace: Option<Arc<Path>>,
+        effects: Option<Effects>,
+        default: Verdict,
+    ) -> Judgement {
+        let (tool, rules) = (tool.to_owned(), self.rules());
         let judging = spawn_blocking(move || {
             let subject = Subject {
                 tool: &tool,

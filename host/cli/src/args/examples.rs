@@ -216,6 +216,9 @@ Examples:
   Why does it ask?
     airlock policy explain 3f2a
 
+  May a tool change this file?
+    airlock policy explain .github/workflows/ci.yml
+
   For a program:
     airlock policy explain 3f2a --json | jq .model.verdict
 

@@ -13,14 +13,15 @@ pub enum PolicyCommand {
     Explain(PolicyExplainArgs),
 }
 
-/// Say which rules decide about a pending action, and why
+/// Say which rules decide about a pending action or a file, and why
 ///
 /// Nothing is decided by it, and nothing is counted.
 #[derive(Debug, Args)]
 #[command(after_help = POLICY_EXPLAIN_EXAMPLES)]
 pub struct PolicyExplainArgs {
-    /// The action's id, of any session; its beginning or its end will do where that is unique
-    #[arg(value_parser = NonEmptyStringValueParser::new(), add = ArgValueCompleter::new(Ids))]
+    /// The action's id, of any session (its beginning or its end will do where that is unique), or
+    /// the path of a file
+    #[arg(value_name = "ID|PATH", value_parser = NonEmptyStringValueParser::new(), add = ArgValueCompleter::new(Ids))]
     pub id: String,
 
     #[command(flatten)]

@@ -1,4 +1,8 @@
-//! `airlock policy explain`: which rules decide about an action, and why.
+//! `airlock policy explain`: which rules decide about an action or a file, and why.
+
+mod path;
+
+use std::path::Path;
 
 use airlock_desk::approval::{Spent, Wanted};
 use airlock_desk::configuration::{Given, Settings};
@@ -13,8 +17,21 @@ use crate::failure::{Exit, Failure};
 use crate::rules;
 use crate::terminal::output::Output;
 
-/// Of a model that `airlock serve` asks, and of whoever decides on the command line.
+/// Of an action, or of a file: an id has neither a slash nor a dot.
 pub async fn explain(
+    subject: &str,
+    store: &Named,
+    verbose: u8,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
+    match subject.contains(['/', '.']) || Path::new(subject).exists() {
+        true => path::explain(subject, store, out).await,
+        false => explain_action(subject, store, verbose, out).await,
+    }
+}
+
+/// Of a model that `airlock serve` asks, and of whoever decides on the command line.
+async fn explain_action(
     id: &str,
     store: &Named,
     verbose: u8,
@@ -49,18 +66,8 @@ pub async fn explain(
         "commandLine": to_json(&on_the_line),
         "budget": spent.map(|spent| budget_json(&spent)),
     }));
-    let block = Block::new()
-        .line(Line::new().with_quoted(Role::Plain, &*action.label))
-        .line(verdict("A model's apply:", of_model.verdict));
-    let block = of_model.because.iter().fold(block, reason);
-    let block = match on_the_line.verdict == of_model.verdict {
-        true => block,
-        // The same reasons, but for what no rule is about.
-        false => block.line(verdict(
-            "On the command line, without a terminal:",
-            on_the_line.verdict,
-        )),
-    };
+    let label = Line::new().with_quoted(Role::Plain, &*action.label);
+    let block = verdicts(Block::new().line(label), &of_model, &on_the_line);
     let block = match of_model.totals {
         Some(totals) => block.line(format!("It changes {totals}.")),
         None => block,
@@ -73,6 +80,19 @@ pub async fn explain(
         None => block,
     });
     Ok(Exit::Done)
+}
+
+fn verdicts(block: Block, of_model: &Judgement, on_the_line: &Judgement) -> Block {
+    let block = block.line(verdict("A model's apply:", of_model.verdict));
+    let block = of_model.because.iter().fold(block, reason);
+    match on_the_line.verdict == of_model.verdict {
+        true => block,
+        // The same reasons, but for what no rule is about.
+        false => block.line(verdict(
+            "On the command line, without a terminal:",
+            on_the_line.verdict,
+        )),
+    }
 }
 
 fn verdict(of: &str, verdict: Verdict) -> Line {
@@ -104,6 +124,7 @@ fn to_json(judgement: &Judgement) -> Value {
             By::Control(name) => ("control-file", Some(name)),
             By::Unverified => ("unverified", None),
             By::TooMuchInside => ("too-much-inside", None),
+            By::TooManyFiles => ("too-many-files", None),
             By::Budget(_) => ("budget", None),
             _ => ("default", None),
         };

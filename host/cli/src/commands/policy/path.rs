@@ -1,0 +1,89 @@
+//! What the rules say of a file, whatever changes it.
+
+use std::path::{Component, Path, PathBuf};
+
+use airlock_desk::configuration::{Given, Settings};
+use airlock_desk::session::real_path;
+use airlock_desk::store::{self, Named, WhenMissing};
+use airlock_render::{Block, Line};
+use airlock_rules::{By, ControlFile, Judgement, Verdict, built_in, is_for_builds};
+use serde_json::json;
+
+use super::{to_json, verdicts};
+use crate::bundled::CATALOG;
+use crate::failure::{Exit, Failure};
+use crate::rules;
+use crate::terminal::output::Output;
+
+pub async fn explain(path: &str, store: &Named, out: &mut Output) -> Result<Exit, Failure> {
+    let store = store::open(store, WhenMissing::Refuse).await?;
+    let given = Given::default();
+    let settings = Settings::read(store.choice().config(), &given, CATALOG);
+    let settings = settings.map_err(airlock_desk::Error::from)?;
+    let named = settings.workspace.value.as_deref();
+    let workspace = real_path(named.unwrap_or(Path::new(".")));
+    let path = below(&workspace, Path::new(path))?;
+    let judge = rules::judge(Some(&workspace), &store)?;
+    let decide = settings.decide.value;
+    let of_model = judge.judge_path(&workspace, &path, decide.verdict()).await;
+    let on_the_line = judge.judge_path(&workspace, &path, Verdict::Allow).await;
+    let control: Vec<_> = control_files(&of_model).collect();
+    let builds = is_for_builds(&path);
+    out.json(&json!({
+        "path": path,
+        "workspace": workspace,
+        "controlFiles": control.iter().map(|file| json!({
+            "name": file.name,
+            "does": file.class.does(),
+            "source": file.source,
+            "reviewed": file.reviewed,
+        })).collect::<Vec<_>>(),
+        "builds": builds,
+        "model": to_json(&of_model),
+        "commandLine": to_json(&on_the_line),
+    }));
+    let about = Line::from(format!("{path}, in {}", workspace.display()));
+    let mut block = verdicts(Block::new().line(about), &of_model, &on_the_line);
+    for file in control {
+        let source = format!("{}: see {} ({})", file.name, file.source, file.reviewed);
+        block = block.line(Line::from(source).hanging(2));
+    }
+    if builds {
+        block = block.line("Build or test runs it: a rule with `builds = true` is about it.");
+    }
+    out.show(&block);
+    Ok(Exit::Done)
+}
+
+fn control_files(judgement: &Judgement) -> impl Iterator<Item = &'static ControlFile> {
+    let named = judgement.because.iter().filter_map(|it| match &it.by {
+        By::Control(name) => built_in().iter().find(|file| file.name == *name),
+        _ => None,
+    });
+    named
+}
+
+/// A path as the rules have it: below the workspace, without `.` and `..`. What it names need not
+/// be there, and no link in it is followed.
+fn below(workspace: &Path, path: &Path) -> Result<String, Failure> {
+    let here = real_path(Path::new("."));
+    let mut whole = PathBuf::new();
+    for part in here.join(path).components() {
+        match part {
+            Component::ParentDir => {
+                whole.pop();
+            }
+            Component::CurDir => {}
+            part => whole.push(part),
+        }
+    }
+    let below = whole.strip_prefix(workspace).ok();
+    match below.and_then(Path::to_str).filter(|it| !it.is_empty()) {
+        Some(below) => Ok(below.to_owned()),
+        None => Err(Failure::usage(format!(
+            "{} is not below the workspace {}: rules are about paths below it",
+            path.display(),
+            workspace.display()
+        ))),
+    }
+}
