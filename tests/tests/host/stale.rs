@@ -353,3 +353,40 @@ async fn what_the_host_has_not_seen_before_is_confirmed_between_the_apply_and_th
         assert_eq!(state, (ActionState::Pending, 0));
     }
 }
+
+/// Says, with what it sees, that nothing may be committed any more.
+#[derive(Default)]
+struct ChangesItsMind(Arc<Mutex<Vec<String>>>);
+
+#[async_trait]
+impl Approver for ChangesItsMind {
+    async fn approve(&self, _: &ApprovalRequest<'_>) -> Approval {
+        Approval::Allow
+    }
+
+    async fn recheck(&self, request: &ConfirmRequest<'_>) -> Confirmation {
+        self.0.lock().unwrap().extend(lines(request.effects));
+        Confirmation::Drop {
+            reason: "there is a link to it by now".to_owned(),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_decided_is_judged_once_more_right_before_the_commit() {
+    let mind = ChangesItsMind::default();
+    let told = Arc::clone(&mind.0);
+    let puppet = Puppet::with(|session| session.rehearse(Rehearse::Auto).approver(mind)).await;
+    fill(puppet.workspace());
+    let before = files(puppet.workspace());
+    puppet
+        .push(durable("It", json!([write("a.txt", "x")])))
+        .await;
+    let error = puppet.resolve(Resolution::apply("")).await.unwrap_err();
+    assert_eq!(error.kind(), "refused");
+    assert!(error.to_string().contains("a link to it by now"), "{error}");
+    assert_eq!(*told.lock().unwrap(), ["modified a.txt"]);
+    assert_eq!(files(puppet.workspace()), before);
+    let pending = puppet.session.pending().await.unwrap();
+    assert_eq!(pending[0].state, ActionState::Pending);
+}

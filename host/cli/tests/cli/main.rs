@@ -11,6 +11,7 @@ mod compiling;
 #[cfg(unix)]
 mod configuration;
 #[cfg(target_os = "linux")]
+mod control;
 mod counted;
 mod decisions;
 mod exit_codes;
