@@ -65,7 +65,10 @@ use examples::{
 #[command(name = "airlock", version, arg_required_else_help = true)]
 #[command(after_help = HELP, after_long_help = format!("{HELP}\n\n{EXIT_CODES}\n\n{LONG_HELP}{LEFT_OUT}"))]
 pub struct Cli {
-    /// Show the tool's and the host's logs on standard error; -vv and -vvv show more
+    /// Log on standard error what tools say, decisions and warnings; -vv and -vvv log more
+    ///
+    /// -vv adds what Airlock does, and -vvv all that its libraries do. Each line begins with the
+    /// time in UTC and the level. `airlock pending` shows the previews too.
     #[arg(short, long, global = true, action = ArgAction::Count, display_order = 100)]
     pub verbose: u8,
 
@@ -124,7 +127,7 @@ pub enum Command {
     Man(ManualArgs),
 }
 
-/// Call a tool, and decide about what it would do
+/// Call a tool, and review the changes that it proposes
 #[derive(Debug, Args)]
 #[command(after_help = RUN_EXAMPLES, after_long_help = format!("{RUN_EXAMPLES}\n\n{NOTIFY}\n\n{EXIT_CODES}"))]
 #[command(group = ArgGroup::new("decision").args(["apply", "discard"]))]
@@ -133,7 +136,7 @@ pub struct RunArgs {
     #[arg(add = ArgValueCompleter::new(Plugins))]
     pub plugin: OsString,
 
-    /// The tool's name; may be left out where the plugin has one tool
+    /// The tool's name; optional if the plugin has one tool
     #[arg(add = ArgValueCompleter::new(Tools))]
     pub tool: Option<String>,
 
@@ -147,15 +150,15 @@ pub struct RunArgs {
     #[command(flatten)]
     pub call: CallArgs,
 
-    /// Apply all that becomes pending, without asking
+    /// Apply the actions that the call pushes, without asking
     #[arg(long, value_name = "REASON")]
     pub apply: Option<String>,
 
-    /// Discard all that becomes pending, without asking
+    /// Discard the actions that the call pushes, without asking
     #[arg(long, value_name = "REASON")]
     pub discard: Option<String>,
 
-    /// An object for the tool, beside the reason: JSON, `@FILE`, or `-` for standard input
+    /// An object for the tool, next to the reason: JSON, `@FILE`, or `-` for standard input
     #[arg(
         long,
         value_name = "JSON",
@@ -164,28 +167,26 @@ pub struct RunArgs {
     )]
     pub extra: Option<String>,
 
-    /// How long what stays pending can be applied, such as 12h or 30d; then it is discarded
-    /// [default: for ever]
+    /// Discard actions that are not resolved within AGE, such as 12h or 30d [default: never]
     #[arg(long, value_name = "AGE", value_parser = age)]
     pub expires: Option<Duration>,
 
-    /// Whether the host tries out what would happen, above the workspace, before anybody decides
-    /// [default: auto]
+    /// When to rehearse an action on a layer over the workspace, before the decision [default:
+    /// auto]
     #[arg(long, value_name = "WHEN")]
     pub rehearse: Option<RehearseWhen>,
 
-    /// What the plugin may do beside the default; may be given more than once. What an apply does
-    /// may be something else then than was shown, which is refused, and decided about again
+    /// What the plugin may do in addition to the default; may be given more than once. An apply can
+    /// then differ from its preview; Airlock refuses such a result, and you decide again
     #[arg(long = "grant", value_name = "GRANT")]
     pub grants: Vec<GrantName>,
 
-    /// Show what it changes, and ask once more, before that is put into the workspace: where the
-    /// host has not seen it before
+    /// Show changes that no rehearsal has shown, and ask again before they reach the workspace
     #[arg(long)]
     pub confirm_effects: bool,
 
-    /// A command for the shell, run when an action waits for a decision, and when somebody else
-    /// decides about it: see below [default: AIRLOCK_NOTIFY]
+    /// A shell command to run when an action waits for a decision, or is decided elsewhere: see
+    /// `airlock help run` [default: AIRLOCK_NOTIFY]
     #[arg(long, value_name = "COMMAND")]
     pub notify: Option<String>,
 

@@ -74,14 +74,14 @@ pub enum Error {
     /// Several actions have an id that begins or ends so.
     #[error(
         "several actions have an id that begins or ends with {part}: {}{}",
-        .alike.iter().map(ActionId::as_str).collect::<Vec<_>>().join(", "),
+        .alike.iter().map(|(id, label)| format!("{id} ({label})")).collect::<Vec<_>>().join(", "),
         if *more { ", …" } else { "" }
     )]
     SeveralActions {
         /// What stands for the id.
         part: ActionId,
-        /// Some of them, the newest first.
-        alike: Vec<ActionId>,
+        /// The ids and labels of some of them, the newest first.
+        alike: Vec<(ActionId, String)>,
         /// Whether there are others.
         more: bool,
     },
@@ -166,6 +166,7 @@ impl Error {
                 | Error::Advised { .. }
                 | Error::Load(_)
                 | Error::Configuration(_)
+                | Error::SeveralActions { .. }
                 | Error::Interrupted { .. }
         )
     }

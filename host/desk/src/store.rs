@@ -295,7 +295,7 @@ impl Store {
             alike.truncate(TOLD);
             return Err(Error::SeveralActions {
                 part: id,
-                alike,
+                alike: self.labelled(alike).await?,
                 more,
             });
         }
@@ -312,6 +312,17 @@ impl Store {
             store: self.location(),
             advice: format!("`{all}` lists pending actions, and `{log}` past decisions"),
         })
+    }
+
+    /// Adds their labels. Leaves out those that were removed since.
+    async fn labelled(&self, ids: Vec<ActionId>) -> Result<Vec<(ActionId, String)>, Error> {
+        let mut labelled = Vec::new();
+        for id in ids {
+            if let Some(record) = self.durable().find(&id).await? {
+                labelled.push((id, record.action.label));
+            }
+        }
+        Ok(labelled)
     }
 
     /// The call that pushed an action, with the preview as its caller got it. A record that can't

@@ -138,7 +138,7 @@ impl Target {
             "resolve",
             "discard",
             "--id",
-            self.action.id.as_str(),
+            self.action.id.short(),
             "--reason",
             "its preview is lost",
         ]);
@@ -173,7 +173,7 @@ async fn named(request: &Request, store: &Store, id: &str) -> Result<(Target, Ac
         (state, &record.resolved)
     {
         let (id, decision) = (record.action.id.clone(), resolved.decision);
-        let advice = tells_by_whom(store, id.as_str());
+        let advice = tells_by_whom(store, id.short());
         return Err(advised(HostError::AlreadyResolved { id, decision }, advice));
     }
     Ok((Target::from(record), state))
@@ -238,7 +238,7 @@ async fn in_all_sessions(session: &SessionId, store: &Store) -> String {
 /// Applying twice what may have taken effect once is for somebody to decide who knows that it would
 /// be.
 fn interrupted(top: &StackedAction, store: &Store) -> Error {
-    let id = top.action.id.as_str();
+    let id = top.action.id.short();
     let show = store.command(&["show", id]);
     Error::Interrupted {
         label: top.action.label.clone(),

@@ -68,7 +68,7 @@ pub struct Change {
     /// Why there is no diff of contents that differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
-    /// What happens to a file beside that.
+    /// Side effects on the file.
     #[serde(
         default,
         rename = "sideEffects",
@@ -120,8 +120,8 @@ pub struct Facts {
     /// The SHA-256 of a file's contents, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// What tells a file of more than 1 MiB, in place of the digest, where it is only renamed:
-    /// nobody has read it.
+    /// Identifies a file of more than 1 MiB that is only renamed. It has no digest, since its
+    /// contents were not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<Box<Identity>>,
     /// Permissions, as Unix has them: 0o7777 at most; 0 for a link, which has none.

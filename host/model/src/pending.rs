@@ -86,6 +86,19 @@ id! {
     /// Identifies one pending action, for as long as anybody remembers it.
     ActionId
 }
+impl ActionId {
+    /// Letters of the [short](Self::short) id.
+    const SHORT: usize = 8;
+
+    /// The id for people: its last 8 characters, or all of it if it is no longer. They are random,
+    /// while the ids of the same weeks begin alike. The commands of `airlock` take it as they take
+    /// the whole id; if two actions of a store end alike, they ask for more.
+    pub fn short(&self) -> &str {
+        let start = self.0.char_indices().rev().nth(Self::SHORT - 1);
+        start.map_or(&self.0, |(index, _)| &self.0[index..])
+    }
+}
+
 id! {
     /// Identifies one call that pushed something.
     CallId

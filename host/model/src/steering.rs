@@ -107,7 +107,7 @@ pub enum TurnReport {
     /// thinking at length, in none in which it does. Another action is tried afresh, since the
     /// refusal may have had a reason that has passed.
     ForcedChoiceRefused,
-    /// The turn did not take place for another reason, say a lost connection, and is asked for
+    /// The turn did not take place for another reason, such as a lost connection, and is asked for
     /// again: nothing counts as ignored. Its reminders are in the conversation already, and are not
     /// given again.
     NotSent,

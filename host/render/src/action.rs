@@ -227,10 +227,8 @@ pub(super) fn origin(action: &PendingAction, pushed: Option<String>) -> Line {
             .with_quoted(Role::Faint, in_quotes(&action.source_tool_name)),
         false => line,
     };
-    line.with_role(
-        Role::Faint,
-        format!(", {lifetime}, {pushed}id {}", action.id),
-    )
+    line.with_role(Role::Faint, format!(", {lifetime}, {pushed}id "))
+        .with_role(Role::Command, action.id.short())
 }
 
 /// What the host called the plugin.

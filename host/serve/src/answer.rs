@@ -10,7 +10,7 @@ use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Value, json};
 
 /// How many bytes of content one result may have. Clients put it into a model's context, and cut
-/// what is longer in ways of their own, or refuse it: Claude Code takes 25,000 tokens.
+/// or refuse a longer one: Claude Code takes 25,000 tokens.
 const MOST: usize = 50_000;
 
 /// Bytes of `structuredContent`, as JSON.

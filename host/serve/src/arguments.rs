@@ -3,7 +3,7 @@
 //! | sent | by | taken as |
 //! | --- | --- | --- |
 //! | `2.0` for an integer | clients whose numbers are floats | `2` |
-//! | `"[\"*.txt\"]"` for an array, `"{}"` for an object | Claude Code | what the text is |
+//! | `"[\"*.txt\"]"` for an array, `"{}"` for an object | Claude Code | the value in the text |
 //! | `"2"` for a number, `"true"` for a boolean | smaller models | `2`, `true` |
 //! | `null` for an optional param that can't be null | clients that send every param | left out |
 //! | `""` for an optional param that can't be empty | models that fill forms | left out |
@@ -43,7 +43,7 @@ pub fn fitted(tool: &str, schema: &Json, mut arguments: Map<String, Value>) -> M
 /// The whole schema, in which references are looked up.
 struct Root<'a>(&'a Value);
 
-/// What a param can be.
+/// The kinds of value that a param can have.
 #[derive(Default)]
 struct Kinds<'a> {
     names: Vec<&'a str>,
@@ -157,7 +157,7 @@ fn stands_for_nothing(value: &Value, kinds: &Kinds<'_>) -> bool {
     }
 }
 
-/// What a value stands for that its param can't be.
+/// The value that is meant by one that its param can't be.
 fn meant(value: &Value, kinds: &Kinds<'_>) -> Option<Value> {
     match value {
         Value::Number(number) if !kinds.may_be("number") && kinds.may_be("integer") => {
@@ -200,7 +200,7 @@ mod tests {
 
     use super::*;
 
-    /// A param by its schema, what is sent for it, and what it is taken as; none for left out.
+    /// A param by its schema, the value that is sent, and the one that is read; none for left out.
     #[track_caller]
     fn check(schema: Value, required: bool, sent: Value, expected: Option<Value>) {
         let required = if required { json!(["p"]) } else { json!([]) };

@@ -113,7 +113,7 @@ impl Server {
     }
 
     /// Has calls of other tools than `resolve` and `list_pending` skipped while something is
-    /// pending: the model is told to resolve it first. They are not skipped by default.
+    /// pending: the answer asks the model to resolve it first. They are not skipped by default.
     #[must_use]
     pub fn skip_while_pending(mut self, skips: bool) -> Self {
         self.skips_while_pending = skips;

@@ -46,7 +46,7 @@ pub struct Stdio<R, W> {
     /// Whether the version that was negotiated has batches.
     has_batches: bool,
     batches: Batches,
-    /// Of a batch, what is passed on.
+    /// Messages of a batch that are passed on.
     read: VecDeque<ClientJsonRpcMessage>,
     /// Where the client says no more: until when its requests may still begin.
     last_turns: Option<Instant>,

@@ -61,7 +61,7 @@ pub async fn answer(here: &Server, others: &[Server]) -> CallToolResult {
     result
 }
 
-/// What the model is told that calls `resolve` without an id where several actions could be meant.
+/// The answer to a model that calls `resolve` without an id if it could mean several actions.
 /// `None` if only one could.
 pub async fn must_name(here: &Server, others: &[Server]) -> Option<String> {
     // If a stack can't be read, the call itself says so.
@@ -79,7 +79,7 @@ pub async fn must_name(here: &Server, others: &[Server]) -> Option<String> {
     ))
 }
 
-/// What is answered to a call of another tool while something is pending, if that is skipped.
+/// The answer to a call of another tool that is skipped while something is pending.
 /// `None` if nothing is.
 pub async fn skipped(here: &Server, tool: &str) -> Option<CallToolResult> {
     let waiting = of(here, true).await.ok()?;
@@ -94,7 +94,7 @@ pub async fn skipped(here: &Server, tool: &str) -> Option<CallToolResult> {
 /// An action that waits.
 struct Waiting {
     stacked: StackedAction,
-    /// What the client calls itself, if this server has seen it make the preview.
+    /// The name that the client gave, if this server has seen it make the preview.
     client: Option<String>,
     is_here: bool,
 }

@@ -46,7 +46,7 @@ pub struct Change {
     /// What is there then; none for what is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Facts>,
-    /// What happens to a file beside that.
+    /// Side effects on the file.
     #[serde(default, skip_serializing_if = "SideEffects::is_empty")]
     pub side_effects: SideEffects,
 }
@@ -89,8 +89,8 @@ impl View {
 /// What a layer changes.
 pub(crate) struct Compared {
     pub changes: ChangeSet,
-    /// What the real folder has, and has other contents or permissions in the layer; with what
-    /// files keep.
+    /// Objects of the real folder with other contents or permissions in the layer, and the
+    /// attributes that the files keep.
     pub rewritten: HashMap<NodeId, Option<Kept>>,
 }
 
@@ -254,8 +254,8 @@ fn is_below(path: &str, directories: &HashSet<&str>) -> bool {
     false
 }
 
-/// What was removed and made again under the same path is one change, or none. `replaced` says what
-/// a file's replacement does beside that.
+/// Joins the removal of an object and a new one under the same path to one change, or none.
+/// `replaced` returns the side effects of a file's replacement.
 fn joined(
     found: Vec<Change>,
     mut replaced: impl FnMut(&str) -> io::Result<SideEffects>,

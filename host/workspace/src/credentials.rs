@@ -1,4 +1,4 @@
-//! What the system lets this thread do with the owners and attributes of its files.
+//! The rights of this thread to change owners and attributes of its files.
 
 use std::fs;
 use std::path::Path;

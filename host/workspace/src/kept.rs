@@ -1,5 +1,5 @@
-//! What a file keeps of its owner, group, permissions and attributes when another one takes its
-//! place: found out before anybody decides, and done in the commit.
+//! The owner, group, permissions and attributes that a file keeps when another one takes its place:
+//! found out before the decision, and done in the commit.
 
 use std::fs::File;
 use std::io;
@@ -26,7 +26,7 @@ pub(crate) struct Ability {
     new_group: u32,
 }
 
-/// What a file's replacement has of it.
+/// The attributes that a file's replacement keeps.
 #[derive(Debug, Clone)]
 pub(crate) struct Kept {
     /// None if it can't be kept.
@@ -53,7 +53,7 @@ impl Ability {
         })
     }
 
-    /// What the replacement of a file keeps, and what happens beside that.
+    /// The attributes that the replacement of a file keeps, and the side effects.
     pub fn keep(&self, file: &File, stamp: &Stamp) -> io::Result<(Kept, SideEffects)> {
         let credentials = &self.credentials;
         let (user, group) = stamp.owner;
@@ -80,8 +80,8 @@ impl Ability {
         Ok((kept, side_effects))
     }
 
-    /// What happens beside a change in which a tool puts a file of its own in the place of this
-    /// one. It keeps nothing.
+    /// The side effects of a change in which a tool puts a new file in the place of this one. It
+    /// keeps nothing.
     pub fn replace(&self, file: &File, stamp: &Stamp) -> io::Result<SideEffects> {
         let owner = stamp.owner.0 == self.credentials.user();
         let group = stamp.owner.1 == self.new_group;

@@ -68,7 +68,7 @@
 //!   permissions can't be changed.
 //! - On an overlay whose `redirect_dir` is off, as containers have it, a directory of a lower layer
 //!   can be neither moved nor removed: such a commit fails with `EXDEV`, and everything goes back.
-//! - What is mounted inside the folder can be read and not changed: such a change is refused with
+//! - A mount inside the folder can be read and not changed: such a change is refused with
 //!   [`std::io::ErrorKind::CrossesDevices`], which names the mount.
 //! - A workspace of another user's that lies in this one, or that this one lies in, is not locked.
 //! - Linux only, with `openat2` (5.6), and on file systems that have `renameat2` with its flags:

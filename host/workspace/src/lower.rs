@@ -224,7 +224,7 @@ impl Lower {
         target.into_string().map_err(|_| Errno::ILSEQ.into())
     }
 
-    /// Fails for what is mounted in the folder: no rename leads there, and none replaces it.
+    /// Fails for a mount in the folder: no rename leads there, and none replaces it.
     ///
     /// # Errors
     /// [`io::ErrorKind::CrossesDevices`] with the mount's path; those of the system.

@@ -18,8 +18,8 @@ pub(crate) enum Mount {
 }
 
 impl Mount {
-    /// The mount of what has a name in a directory, a link itself; of the directory where the name
-    /// is empty.
+    /// The mount of the object with a name in a directory (a link itself), or of the directory if
+    /// the name is empty.
     ///
     /// # Errors
     /// Those of the system.

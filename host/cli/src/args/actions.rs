@@ -21,6 +21,9 @@ use crate::failure::Failure;
 
 /// List the actions that wait for a decision, the topmost first
 ///
+/// An action is named by the end of its id, which every command takes. If several have the same
+/// label and tool, the list has what differs: their changes, or the params of their calls.
+///
 /// Without `--session`, they are all that was previewed in the workspace: first those of its own
 /// session, which `airlock resolve` means without an id, and then those of others, such as the
 /// conversations of `airlock serve`.
@@ -119,8 +122,7 @@ pub struct DecisionArgs {
     #[arg(add = ArgValueCompleter::new(PendingIds), conflicts_with = "id")]
     pub action_id: Option<String>,
 
-    /// Why; passed to the tool and kept in the log. Where it is left out, it is asked for on the
-    /// terminal
+    /// The reason; passed to the tool and kept in the log [default: asked for on the terminal]
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
 
@@ -129,20 +131,19 @@ pub struct DecisionArgs {
     #[arg(add = ArgValueCompleter::new(PendingIds))]
     pub id: Option<String>,
 
-    /// All that is pending in the session, one after the other from the top, until one fails
+    /// Resolve all actions of the session, from the top, until one fails
     #[arg(long, conflicts_with_all = ["id", "action_id"])]
     pub all: bool,
 
-    /// Discard all that is pending in the workspace, of all conversations
+    /// Discard all actions of the workspace, of all conversations
     #[arg(long, conflicts_with_all = ["id", "action_id", "all", "session"])]
     pub everywhere: bool,
 
-    /// Discard what can't be applied any more in the workspace, since its files have changed
+    /// Discard the stale actions of the workspace: their files have changed since
     #[arg(long, conflicts_with_all = ["id", "action_id", "all", "everywhere", "session"])]
     pub stale: bool,
 
-    /// Don't ask. With an ID and `--reason` nobody is asked whether to decide so, nor where there
-    /// is no terminal
+    /// Skip the question (implied by an ID with `--reason`, and without a terminal)
     #[arg(short, long)]
     pub yes: bool,
 
@@ -150,13 +151,11 @@ pub struct DecisionArgs {
     #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
     pub extra: Option<String>,
 
-    /// Show what it changes, and ask once more, before that is put into the workspace: where the
-    /// host has not seen it before
+    /// Show changes that no rehearsal has shown, and ask again before they reach the workspace
     #[arg(long)]
     pub confirm_effects: bool,
 
-    /// Discard it also where an apply was cut off, and the workspace is gone that knows whether it
-    /// took effect
+    /// Discard an interrupted action even if its outcome is unknown
     #[arg(long)]
     pub abandon: bool,
 
@@ -179,7 +178,7 @@ pub struct DecisionArgs {
 }
 
 impl ResolveArgs {
-    /// What is asked for here and in the configuration.
+    /// The request, with the defaults of the configuration.
     ///
     /// # Errors
     /// As of [`DecisionArgs::request`].
@@ -189,7 +188,7 @@ impl ResolveArgs {
 }
 
 impl DecisionArgs {
-    /// What is asked for here and in the configuration.
+    /// The request, with the defaults of the configuration.
     ///
     /// # Errors
     /// Where something is wrong in the configuration, and where so many can't be decided about so.
@@ -204,7 +203,7 @@ impl DecisionArgs {
         if decision == Decision::Apply && matches!(scope, Scope::Workspace | Scope::Stale) {
             let failure = Failure::usage("`--everywhere` and `--stale` only discard");
             return Err(
-                failure.with_hint("`airlock apply --all` applies what is pending in a session")
+                failure.with_hint("`airlock apply --all` applies all pending actions of a session")
             );
         }
         let id = args.action_id.or(args.id);
@@ -254,7 +253,7 @@ pub struct RefreshArgs {
 }
 
 impl RefreshArgs {
-    /// What is asked for here and in the configuration.
+    /// The request, with the defaults of the configuration.
     ///
     /// # Errors
     /// Where something is wrong in the configuration.
@@ -293,7 +292,7 @@ pub struct LogArgs {
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub until: Option<SystemTime>,
 
-    /// Only what they decided: `model`, `person`, `program`, `unknown`, or a part of a name
+    /// Only decisions by WHO: `model`, `person`, `program`, `unknown`, or a part of a name
     #[arg(long, value_name = "WHO")]
     pub by: Option<String>,
 
@@ -340,7 +339,7 @@ fn pattern(text: &str) -> Result<Pattern, String> {
 }
 
 impl LogArgs {
-    /// What is asked for here and in the configuration.
+    /// The request, with the defaults of the configuration.
     ///
     /// # Errors
     /// Where something is wrong in the configuration.

@@ -153,7 +153,7 @@ pub struct PendingIds;
 
 impl ValueCompleter for PendingIds {
     fn complete(&self, current: &OsStr) -> Vec<CompletionCandidate> {
-        begin_with(current, block_on(ids(false)).unwrap_or_default())
+        block_on(ids(current, false)).unwrap_or_default()
     }
 }
 
@@ -163,11 +163,12 @@ pub struct Ids;
 
 impl ValueCompleter for Ids {
     fn complete(&self, current: &OsStr) -> Vec<CompletionCandidate> {
-        begin_with(current, block_on(ids(true)).unwrap_or_default())
+        block_on(ids(current, true)).unwrap_or_default()
     }
 }
 
-async fn ids(with_resolved: bool) -> Option<Vec<CompletionCandidate>> {
+/// The short ids that begin so, and in full those that are typed from their beginning.
+async fn ids(current: &OsStr, with_resolved: bool) -> Option<Vec<CompletionCandidate>> {
     let words = words();
     let named = Named {
         store: option(&words, "--store"),
@@ -190,9 +191,12 @@ async fn ids(with_resolved: bool) -> Option<Vec<CompletionCandidate>> {
         };
         all.extend(store.resolved_actions(&query).await.ok()?);
     }
-    let ids = all.iter().take(OFFERED).map(|record| {
+    let ids = all.iter().take(OFFERED).filter_map(|record| {
+        let id = &record.action.id;
         let label = escape_line(&record.action.label).into_owned();
-        CompletionCandidate::new(record.action.id.as_str()).help(Some(label.into()))
+        let mut offered = [id.short(), id.as_str()].into_iter();
+        let offered = offered.find(|id| begins_with(OsStr::new(id), current))?;
+        Some(CompletionCandidate::new(offered).help(Some(label.into())))
     });
     Some(ids.collect())
 }
@@ -216,8 +220,12 @@ fn begin_with(
     current: &OsStr,
     all: impl IntoIterator<Item = CompletionCandidate>,
 ) -> Vec<CompletionCandidate> {
-    let begin = current.as_encoded_bytes();
     all.into_iter()
-        .filter(|one| one.get_value().as_encoded_bytes().starts_with(begin))
+        .filter(|one| begins_with(one.get_value(), current))
         .collect()
+}
+
+fn begins_with(word: &OsStr, beginning: &OsStr) -> bool {
+    word.as_encoded_bytes()
+        .starts_with(beginning.as_encoded_bytes())
 }

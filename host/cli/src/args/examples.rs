@@ -81,7 +81,7 @@ Examples:
 
   What waits, and its decision, meanwhile in a terminal:
     airlock pending --all
-    airlock resolve apply --id 438b --reason 'I read the list'";
+    airlock resolve apply --id d939438b --reason 'I read the list'";
 
 pub const PENDING_EXAMPLES: &str = "\
 Examples:
@@ -99,7 +99,7 @@ Examples:
 
 pub const SHOW_EXAMPLES: &str = "\
 Examples:
-  airlock show 01a2005d-d50a-7498-954a-3c20d939438b
+  airlock show d939438b
   airlock show 438b > preview.txt
   airlock show 01a2005d-d50a-7498-954a-3c20d939438b --json | jq .details";
 
@@ -116,7 +116,7 @@ Examples:
     airlock resolve discard --everywhere
 
   Discard an action of any session:
-    airlock resolve discard 01a2005d-d50a-7498-954a-3c20d939438b --reason 'the wrong folder'";
+    airlock resolve discard d939438b --reason 'the wrong folder'";
 
 pub const APPLY_EXAMPLES: &str = "\
 Examples:
@@ -167,7 +167,7 @@ Examples:
 
 pub const FORGET_EXAMPLES: &str = "\
 Examples:
-  airlock store forget 01a2005d-d50a-7498-954a-3c20d939438b";
+  airlock store forget d939438b";
 
 pub const PRUNE_EXAMPLES: &str = "\
 Examples:

@@ -83,14 +83,10 @@ impl RunLine {
         run::run(&request, loaded, verbose, out).await
     }
 
-    /// The help of `run`, and the tool's params; without a tool, the names of those that there are.
+    /// The usage of `run`, the tool's params, and then the options of all tools. Without a tool,
+    /// the names of those that there are.
     fn help(&self, tool: Option<&ToolDefinition>, loaded: &Loaded, out: &mut Output) -> Exit {
-        // Its examples are of other tools.
-        let command = Cli::command();
-        let command = command.mut_subcommand("run", |run| run.after_help("").after_long_help(""));
-        if let Err(help) = command.try_get_matches_from(&self.words) {
-            usage::report(&help);
-        }
+        self.show_help("{about-with-newline}\n{usage-heading} {usage}\n");
         out.line("");
         match tool {
             Some(tool) => out.show(&options_of(tool).described()),
@@ -106,7 +102,17 @@ impl RunLine {
                 out.show(&block);
             }
         }
+        out.line("");
+        self.show_help("{all-args}");
         Exit::Done
+    }
+
+    /// The parts of `run`'s own help that the template names. Its examples are of other tools.
+    fn show_help(&self, template: &'static str) {
+        let command = Cli::command().mut_subcommand("run", |run| run.help_template(template));
+        if let Err(help) = command.try_get_matches_from(&self.words) {
+            usage::report(&help);
+        }
     }
 }
 

@@ -50,18 +50,17 @@ pub struct ServeArgs {
     #[command(flatten)]
     pub call: CallArgs,
 
-    /// How long what stays pending can be applied, such as 12h or 30d; then it is discarded
-    /// [default: for ever]
+    /// Discard actions that are not resolved within AGE, such as 12h or 30d [default: never]
     #[arg(long, value_name = "AGE", value_parser = age)]
     pub expires: Option<Duration>,
 
-    /// Whether the host tries out what would happen, above the workspace, before anybody decides
-    /// [default: auto]
+    /// When to rehearse an action on a layer over the workspace, before the decision [default:
+    /// auto]
     #[arg(long, value_name = "WHEN")]
     pub rehearse: Option<RehearseWhen>,
 
-    /// What all plugins may do beside the default; may be given more than once. What an apply does
-    /// may be something else then than was shown, which is refused, and decided about again
+    /// What all plugins may do in addition to the default; may be given more than once. An apply
+    /// can then differ from its preview; Airlock refuses such a result, and you decide again
     #[arg(long = "grant", value_name = "GRANT")]
     pub grants: Vec<GrantName>,
 
@@ -77,7 +76,7 @@ pub struct ServeArgs {
     #[command(flatten)]
     pub store: StoreArgs,
 
-    // Last, since what is flattened after it would stand under its heading.
+    // Last, since options that are flattened after it would get its heading.
     #[command(flatten)]
     pub http: HttpArgs,
 }

@@ -1,6 +1,7 @@
 //! `airlock pending`: what waits for a decision.
 
 mod all;
+mod lookalikes;
 
 use std::collections::HashMap;
 
@@ -15,6 +16,7 @@ use airlock_host::reads::StaleFile;
 use airlock_host::store::{ActionRecord, UnreadableAction};
 use airlock_render::{Block, Line, Role};
 
+use self::lookalikes::Lookalikes;
 use crate::commands::context::chosen;
 use crate::commands::recovered;
 use crate::failure::{Exit, Failure};
@@ -45,15 +47,17 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
         pending: listing.entries().collect(),
         unreadable: unreadable.iter().map(Unreadable::new).collect(),
     });
+    if out.is_json() {
+        return Ok(Exit::Done);
+    }
+    let listing = listing.with_lookalikes(&store).await?;
     let block = listing.block(Some(&session), &store);
     match request.verbose {
         _ if block.is_empty() => show_that_there_is_none(out, &session, &store).await?,
         true => out.page(&block),
         false => out.show(&block),
     }
-    if !out.is_json() {
-        warn_of(&unreadable);
-    }
+    warn_of(&unreadable);
     Ok(Exit::Done)
 }
 
@@ -62,6 +66,7 @@ struct Listing {
     open: Vec<ActionRecord>,
     calls: Calls,
     marks: Marks,
+    lookalikes: Lookalikes,
     /// How many were found to have expired, and are discarded.
     expired: usize,
 }
@@ -89,8 +94,15 @@ impl Listing {
             open,
             calls,
             marks,
+            lookalikes: Lookalikes::default(),
             expired,
         })
+    }
+
+    /// For people: reads what tells lookalikes apart.
+    async fn with_lookalikes(mut self, store: &Store) -> Result<Self, Failure> {
+        self.lookalikes = Lookalikes::read(store, &self.open).await?;
+        Ok(self)
     }
 
     /// For programs.
@@ -113,7 +125,30 @@ impl Listing {
                 let session = format!("In the session {}:", records[0].session);
                 block = block.line(Line::new().with_role(Role::Faint, session).hanging(2));
             }
-            block = block.block(actions(records, &self.calls, &self.marks, store));
+            block = block.block(self.actions(records, store));
+        }
+        block
+    }
+
+    /// The actions; those of one call are together, with its preview below.
+    fn actions(&self, open: &[ActionRecord], store: &Store) -> Block {
+        let mut block = Block::new();
+        for of_one_call in open
+            .chunk_by(|one, next| one.action.call.is_some() && one.action.call == next.action.call)
+        {
+            for record in of_one_call {
+                block = block.block(Block::open(record, time::ago));
+                let lines = self.lookalikes.lines(&record.action).iter();
+                block = lines.fold(block, |block, line| block.line(line.clone()));
+                for mark in told_of(&record.action, &self.marks, store) {
+                    let mark = Line::new().with_role(Role::Note, mark);
+                    block = block.line(mark.indented(2).hanging(2));
+                }
+                block = block.block(elsewhere(&record.action));
+            }
+            if let Some(call) = self.calls.of(&of_one_call[0].action) {
+                block = block.block(Block::call_record(call)).line("");
+            }
         }
         block
     }
@@ -180,15 +215,16 @@ impl Calls {
 /// What is told of an action beside others.
 fn told_of(action: &PendingAction, marks: &Marks, store: &Store) -> Vec<String> {
     let same = marks.same_as(action).map(|same| match same.by_call {
-        true => format!("the same preview as {}", same.id),
+        true => format!("the same preview as {}", same.id.short()),
         false => format!(
             "the same plugin, tool, label and details as {}: perhaps the same preview twice",
-            same.id
+            same.id.short()
         ),
     });
     let since = marks.applied_since(action).map(|latest| {
         format!(
-            "previewed before {latest} was applied to the same workspace: preview it again if that touched the same files"
+            "previewed before {} was applied to the same workspace: preview it again if that touched the same files",
+            latest.short()
         )
     });
     let stale = match marks.stale(action) {
@@ -196,7 +232,7 @@ fn told_of(action: &PendingAction, marks: &Marks, store: &Store) -> Vec<String> 
         files => Some(format!(
             "stale, and can't be applied: {}; `{}` previews it again",
             named(files),
-            store.command(&["refresh", action.id.as_str()])
+            store.command(&["refresh", action.id.short()])
         )),
     };
     stale.into_iter().chain(same).chain(since).collect()
@@ -213,31 +249,14 @@ fn named(files: &[StaleFile]) -> String {
     named.join(", ")
 }
 
-/// The actions; what one call pushed stands together, with its preview below.
-fn actions(open: &[ActionRecord], calls: &Calls, marks: &Marks, store: &Store) -> Block {
-    let mut block = Block::new();
-    for of_one_call in
-        open.chunk_by(|one, next| one.action.call.is_some() && one.action.call == next.action.call)
-    {
-        for record in of_one_call {
-            block = block.block(Block::open(record, time::ago));
-            for mark in told_of(&record.action, marks, store) {
-                let mark = Line::new().with_role(Role::Note, mark);
-                block = block.line(mark.indented(2).hanging(2));
-            }
-            let place = record.action.workspace_identity.as_deref();
-            if let Some(place) = place.filter(|place| !place.machine.is_this()) {
-                let elsewhere = format!(
-                    "previewed on the machine {}, and applied there",
-                    place.machine.name
-                );
-                let elsewhere = Line::new().with_role(Role::Faint, elsewhere);
-                block = block.line(elsewhere.indented(2).hanging(2));
-            }
-        }
-        if let Some(call) = calls.of(&of_one_call[0].action) {
-            block = block.block(Block::call_record(call)).line("");
-        }
-    }
-    block
+/// On which machine it was previewed, if that is another.
+fn elsewhere(action: &PendingAction) -> Block {
+    let place = action.workspace_identity.as_deref();
+    let Some(place) = place.filter(|place| !place.machine.is_this()) else {
+        return Block::new();
+    };
+    let name = &place.machine.name;
+    let told = format!("previewed on the machine {name}, and applied there");
+    let told = Line::new().with_role(Role::Faint, told);
+    Block::from(told.indented(2).hanging(2))
 }

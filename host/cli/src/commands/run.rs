@@ -284,7 +284,8 @@ pub(super) struct Report<'a> {
     content: &'a [Content],
     details: &'a Option<Json>,
     is_error: bool,
-    /// What the host saw in the rehearsals of what was pushed; left out if there was none.
+    /// The effects that the host saw in rehearsals of the pushed actions; left out if there was
+    /// none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     effects: Vec<ActionEffects>,
     /// What is pending in the session after the decisions, topmost first.

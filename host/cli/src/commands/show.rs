@@ -35,7 +35,7 @@ pub fn told_stale(stale: &[StaleFile], record: &ActionRecord, store: &Store) -> 
     if stale.is_empty() {
         return block;
     }
-    let refresh = store.command(&["refresh", record.action.id.as_str()]);
+    let refresh = store.command(&["refresh", record.action.id.short()]);
     let block = block.line(
         Line::new()
             .with_role(Role::Error, "Stale,")

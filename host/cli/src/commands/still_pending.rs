@@ -23,7 +23,7 @@ pub fn explain(session: &SessionChoice, store: &Store, left: &[Arc<PendingAction
         "resolve",
         "apply",
         "--id",
-        top.id.as_str(),
+        top.id.short(),
         "--reason",
         "the preview is right",
     ]);

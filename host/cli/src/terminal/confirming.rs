@@ -101,7 +101,7 @@ impl Approver for OperatorRules {
                 reason: "it was not confirmed".to_owned(),
             },
             false => {
-                let id = wanted.action.id.as_str();
+                let id = wanted.action.id.short();
                 let command = self.choice.command(&["resolve", "apply", "--id", id]);
                 let why = why(&judgement);
                 Approval::NeedsPerson {

@@ -4,11 +4,11 @@ use std::fmt::{self, Debug, Write as _};
 use std::io;
 
 use airlock_render::{Block, Line, Role};
+use jiff::Timestamp;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::format::Writer;
-use tracing_subscriber::fmt::time::{FormatTime, uptime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
@@ -39,9 +39,9 @@ fn ours(level: Level) -> Targets {
     Targets::new().with_target("airlock", level)
 }
 
-/// A line for each event, which begins with what the host knows: when it was, its level, where it
-/// comes from. Behind that stands what was said, by a guest perhaps: where it takes further rows,
-/// these have the margin of what is not the host's own.
+/// A line for each event. It begins with the host's facts: the time in UTC, the level and the
+/// source. The message follows, which may be a guest's: its further rows have the margin of quoted
+/// text.
 struct LogFormat;
 
 impl<S, N> FormatEvent<S, N> for LogFormat
@@ -55,8 +55,6 @@ where
         mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
-        let mut time = String::new();
-        uptime().format_time(&mut Writer::new(&mut time))?;
         let mut said = EventText::default();
         event.record(&mut said);
         let metadata = event.metadata();
@@ -66,7 +64,7 @@ where
             _ => Role::Plain,
         };
         let line = Line::new()
-            .with_role(Role::Faint, time)
+            .with_role(Role::Faint, format!("{:.3}", Timestamp::now()))
             .with_role(role, format!(" {:>5}", metadata.level().as_str()))
             .with_role(Role::Faint, format!(" {}", metadata.target()))
             .with_quoted(Role::Faint, said.fields)

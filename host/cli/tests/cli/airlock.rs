@@ -183,11 +183,20 @@ impl Store {
     }
 }
 
-/// The text with each id of an action as `ID`: they are random.
+/// An id as lists and hints have it.
+pub fn short(id: &str) -> &str {
+    &id[id.len() - 8..]
+}
+
+/// The text with each id of an action as `ID`, whole or short: they are random.
 pub fn without_ids(text: &str) -> String {
     let is_id = |word: &str| {
         let dashes: Vec<_> = word.match_indices('-').map(|(index, _)| index).collect();
-        word.len() == 36 && dashes == [8, 13, 18, 23]
+        match word.len() {
+            8 => dashes.is_empty(),
+            36 => dashes == [8, 13, 18, 23],
+            _ => false,
+        }
     };
     let mut text = text.to_owned();
     for word in text

@@ -31,7 +31,7 @@ fn it_says_what_it_is() {
     check(&["plugins", "--help"], "Examples:");
     check(&["pending", "--help"], "airlock pending --all");
     check(&["show", "--help"], "Examples:");
-    check(&["resolve", "--help"], "airlock resolve discard 01a2005d");
+    check(&["resolve", "--help"], "airlock resolve discard d939438b");
     check(&["log", "--help"], "Examples:");
     for command in ["backup", "restore", "check", "stats", "prune", "retention"] {
         check(&["store", command, "--help"], "Examples:");

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::airlock::{RENAME, Store, folder, guest, names, steps};
+use crate::airlock::{RENAME, Store, folder, guest, names, short, steps};
 
 fn words(text: &str) -> Vec<&str> {
     text.split_whitespace().collect()
@@ -128,7 +128,10 @@ fn people_read_the_same() {
         lines[1].starts_with("  from batch_rename_preview of batch-rename (sha256:"),
         "{pending}"
     );
-    assert!(lines[1].ends_with(&format!(", id {id}")), "{pending}");
+    assert!(
+        lines[1].ends_with(&format!(", id {}", short(&id))),
+        "{pending}"
+    );
 
     let shown = run(&["show", &id]);
     let workspace = folder.path().canonicalize().unwrap();
@@ -299,7 +302,10 @@ fn an_id_is_enough_from_anywhere() {
     let (kind, message, hint) = ran.error();
     assert_eq!((ran.code, kind.as_str()), (1, "already-resolved"));
     assert_eq!(message, format!("Pending action {id} was already applied."));
-    assert_eq!(hint, format!("`airlock show {id}` shows by whom, and why"));
+    assert_eq!(
+        hint,
+        format!("`airlock show {}` shows by whom, and why", short(&id))
+    );
 }
 
 #[test]

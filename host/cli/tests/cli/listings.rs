@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::airlock::{Store, folder, names};
+use crate::airlock::{Store, folder, names, short};
 use crate::terminal::Terminal;
 
 fn push(said: &str) -> Value {
@@ -38,7 +38,7 @@ fn what_one_call_pushed_is_marked_beside_that_of_others_alone() {
     assert_eq!(marks(&store, folder.path(), &["pending"]), none);
 
     let below = store.json(folder.path(), &["pending"]);
-    let below = below["pending"][0]["id"].as_str().unwrap();
+    let below = short(below["pending"][0]["id"].as_str().unwrap());
     store.push(folder.path(), push("something else"));
     let perhaps = format!(
         "the same plugin, tool, label and details as {below}: perhaps the same preview twice"
@@ -56,7 +56,8 @@ fn what_one_call_pushed_is_marked_beside_that_of_others_alone() {
     let apply = ["resolve", "apply", "--id", &other, "--reason", "x"];
     assert_eq!(store.airlock(folder.path(), &apply).run().code, 0);
     let since = format!(
-        "previewed before {other} was applied to the same workspace: preview it again if that touched the same files"
+        "previewed before {} was applied to the same workspace: preview it again if that touched the same files",
+        short(&other)
     );
     let told = marks(&store, folder.path(), &["pending", "-v"]);
     assert_eq!(
@@ -235,4 +236,60 @@ fn long_names_go_on_below_where_they_began() {
         &["Nothing is", "2 more"],
     );
     check(&["log", "--session", &session], &["Nothing has"]);
+}
+
+/// The lines below each action of the list that begin so.
+fn told(store: &Store, folder: &Path, name: &str) -> Vec<String> {
+    let ran = store.airlock(folder, &["pending"]).run();
+    assert_eq!((ran.code, &*ran.stderr), (0, ""), "{ran:#?}");
+    let lines = ran.stdout.lines().map(str::trim);
+    let lines = lines.filter_map(|line| line.strip_prefix(name));
+    lines.map(str::to_owned).collect()
+}
+
+#[test]
+fn actions_that_look_the_same_are_told_apart_by_what_they_change() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg", "b.jpeg"]));
+    let rename = |file: &str| {
+        let params = json!({"files": [file], "find": "jpeg$", "replace": "jpg"}).to_string();
+        store.json(folder.path(), &["run", "batch-rename", &params]);
+    };
+    rename("a.jpeg");
+    let none: [String; 0] = [];
+    assert_eq!(told(&store, folder.path(), "changes: "), none);
+    rename("b.jpeg");
+    let expected = ["renamed b.jpeg -> b.jpg", "renamed a.jpeg -> a.jpg"];
+    assert_eq!(told(&store, folder.path(), "changes: "), expected);
+    assert_eq!(told(&store, folder.path(), "params: "), none);
+}
+
+#[test]
+fn what_only_one_of_them_changes_comes_first_and_the_rest_is_counted() {
+    let (store, folder) = (Store::new(), folder(&[]));
+    let writes = |files: &[&str]| {
+        let file = |path: &&str| json!({"do": "fs", "op": "write", "path": path, "text": "x"});
+        let apply: Vec<Value> = files.iter().map(file).collect();
+        let push = json!([{"do": "push", "label": "Write", "quiet": true, "apply": apply}]);
+        store.push(folder.path(), push);
+    };
+    writes(&["a", "b", "c", "d"]);
+    writes(&["a", "b", "c", "d", "e"]);
+    let expected = [
+        "created e, created a, created b, and 2 more",
+        "created a, created b, created c, and 1 more",
+    ];
+    assert_eq!(told(&store, folder.path(), "changes: "), expected);
+}
+
+#[test]
+fn actions_that_change_the_same_are_told_apart_by_the_params_of_their_calls() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    for find in ["jpeg$", "jpe?g$"] {
+        let params = json!({"files": ["*"], "find": find, "replace": "jpg"}).to_string();
+        store.json(folder.path(), &["run", "batch-rename", &params]);
+    }
+    let expected = [r#"find: "jpe?g$""#, r#"find: "jpeg$""#];
+    assert_eq!(told(&store, folder.path(), "params: "), expected);
+    let none: [String; 0] = [];
+    assert_eq!(told(&store, folder.path(), "changes: "), none);
 }

@@ -1,4 +1,4 @@
-//! `airlock log`: of which folder, and which decisions.
+//! `airlock log`: whose decisions it lists, and which.
 
 use serde_json::json;
 use tempfile::TempDir;

@@ -44,6 +44,7 @@ mod resolving;
 mod rules;
 #[cfg(all(unix, feature = "serve"))]
 mod serving;
+mod short_ids;
 mod stores;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod syncs;

@@ -5,7 +5,7 @@ use std::fs;
 use airlock_tests::asked;
 use serde_json::{Value, json};
 
-use crate::airlock::{RENAME, Store, folder, guest, names};
+use crate::airlock::{RENAME, Store, folder, guest, names, short};
 use crate::terminal::Terminal;
 
 #[test]
@@ -51,7 +51,7 @@ fn what_is_stale_is_not_applied_and_previewed_again() {
     let apply = ["resolve", "apply", "--reason", "yes"];
     let ran = store.airlock(folder.path(), &apply).run();
     assert_eq!(ran.code, 1, "{ran:#?}");
-    let refresh = format!("refresh {old}` calls its tool again");
+    let refresh = format!("refresh {}` calls its tool again", short(&old));
     for told in ["the preview is stale, since a.jpeg has changed", &refresh] {
         assert!(ran.stderr.contains(told), "{ran:#?}");
     }
@@ -61,7 +61,8 @@ fn what_is_stale_is_not_applied_and_previewed_again() {
     assert_eq!((&error["kind"], &error["files"]), (&json!("stale"), &files));
     let shown = store.airlock(folder.path(), &["show", &old]).run().stdout;
     let told = format!(
-        "Stale, and can't be applied; `airlock refresh {old}` previews it again:\n  a.jpeg has changed"
+        "Stale, and can't be applied; `airlock refresh {}` previews it again:\n  a.jpeg has changed",
+        short(&old)
     );
     assert!(shown.contains(&told), "{shown}");
     assert_eq!(store.json(folder.path(), &["show", &old])["stale"], files);

@@ -12,7 +12,7 @@ mod unread;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::airlock::{RENAME, Store, folder, guest, names, steps};
+use crate::airlock::{RENAME, Store, folder, guest, names, short, steps};
 use client::{Calls, Server, text};
 
 #[test]
@@ -234,7 +234,7 @@ fn conversations_in_one_workspace_are_listed_together_and_resolved_by_their_ids(
     assert_ne!(sessions[0], sessions[1]);
     let ran = store.airlock(folder.path(), &["pending"]).run();
     for (id, session) in ids.iter().zip(&sessions) {
-        assert!(ran.stdout.contains(id), "{ran:#?}");
+        assert!(ran.stdout.contains(short(id)), "{ran:#?}");
         let plain: String = ran.stdout.split_whitespace().collect();
         let named: String = format!("Inthesession{session}:")
             .split_whitespace()

@@ -27,7 +27,7 @@ impl Terminal {
 
     /// The program on a terminal of so many columns.
     pub fn run_within(columns: usize, folder: &Path, args: &[&str]) -> Self {
-        // Whoever makes the terminal gives it a size of its own, perhaps after the program began.
+        // The library sets a size of the terminal too, perhaps after the program began.
         let mut session = Self::waiting_for_a_line(folder, args);
         let size = u16::try_from(columns).unwrap();
         let process = session.get_process_mut();
@@ -36,7 +36,7 @@ impl Terminal {
         Self(session)
     }
 
-    /// The program on a terminal at which somebody has typed these lines already.
+    /// The program on a terminal that has these typed lines already.
     pub fn run_after(typed: &[&str], folder: &Path, args: &[&str]) -> Self {
         let mut session = Self::waiting_for_a_line(folder, args);
         // The terminal has all of it before the program begins.

@@ -61,7 +61,7 @@ fn a_tool_that_needs_what_its_preview_left_is_told_as_one_that_applies_nothing()
     }
 }
 
-/// As they are by a session of `airlock run`, where the first apply doesn't make the second stale.
+/// As in a session of `airlock run`: the first apply doesn't make the second stale.
 #[test]
 fn two_actions_of_one_call_are_both_applied_in_a_case() {
     let folder = tempfile::TempDir::new().unwrap();

@@ -1,5 +1,6 @@
 //! What people read.
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::airlock::{Store, airlock, airlock_in, folder, guest, puppet, steps, without_ids};
@@ -178,6 +179,25 @@ fn the_log_is_shown_as_far_as_it_is_asked_for() {
     check(&["-v"], 3);
     check(&["-vv"], 4);
     check(&["-vvv"], 5);
+}
+
+#[test]
+fn a_line_of_the_log_begins_with_the_time_in_utc() {
+    let before = Timestamp::now();
+    let steps = json!([{"do": "log", "message": "said", "level": "warn"}]);
+    let ran = puppet(steps, &["-v"]).run();
+    let line = ran.stderr.lines().find(|line| line.ends_with(": said"));
+    let line = line.unwrap_or_else(|| panic!("{ran:#?}"));
+    let (time, rest) = line.split_once(' ').unwrap();
+    assert!(rest.starts_with(" WARN airlock"), "{line}");
+    assert!(
+        time.ends_with('Z') && time.len() == "2026-11-22T01:34:56.789Z".len(),
+        "{line}"
+    );
+    let logged: Timestamp = time.parse().unwrap();
+    // A millisecond is not told whole.
+    assert!(before.as_millisecond() <= logged.as_millisecond(), "{line}");
+    assert!(logged <= Timestamp::now(), "{line}");
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Params as options, from the tool's schema: given, asked for, described and completed.
 
+use expect_test::expect_file;
 use serde_json::json;
 
-use crate::airlock::{Store, airlock_in, folder, guest, names};
+use crate::airlock::{Store, airlock_in, folder, guest, names, short};
 use crate::terminal::Terminal;
 
 #[test]
@@ -112,6 +113,14 @@ fn the_help_of_a_plugin_lists_its_params_behind_a_margin() {
 }
 
 #[test]
+fn the_help_of_a_tool_has_its_params_first_and_then_the_options_of_all_tools() {
+    let folder = folder(&[]);
+    let ran = airlock_in(folder.path(), &["run", "batch-rename", "-h"]).run();
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:#?}");
+    expect_file!["run_help.txt"].assert_eq(&ran.stdout);
+}
+
+#[test]
 fn who_sits_at_a_terminal_is_asked_for_what_is_missing() {
     let folder = folder(&["a.jpeg", "b.jpeg"]);
     let given = ["run", "batch-rename", "--find", "jpeg$"];
@@ -179,14 +188,14 @@ fn tab_offers_plugins_tools_params_and_ids() {
         &["run", "ast_edit", "--ops."],
         &["--ops.context", "--ops.out", "--ops.pat", "--ops.selector"],
     );
-    check(&["show", "0"], &[&id]);
-    check(&["show", &id[..5]], &[&id]);
-    check(&["resolve", "apply", "--id", "0"], &[&id]);
+    check(&["show", &short(&id)[..5]], &[short(&id)]);
+    check(&["show", &id[..9]], &[&id]);
+    check(&["resolve", "apply", "--id", &id[..9]], &[&id]);
     check(&["show", "nothing"], &[]);
     let resolve = ["resolve", "discard", "--id", &id, "--reason", "seen"];
     assert_eq!(store.airlock(folder.path(), &resolve).run().code, 0);
-    check(&["resolve", "apply", "--id", &id[..5]], &[]);
-    check(&["store", "forget", &id[..5]], &[&id]);
+    check(&["resolve", "apply", "--id", &id[..9]], &[]);
+    check(&["store", "forget", &id[..9]], &[&id]);
 }
 
 #[test]
@@ -206,5 +215,5 @@ fn the_script_of_a_shell_asks_the_program() {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&ran.stdout).into_owned();
-    assert!(said.contains(&format!("offered {id}")), "{ran:?}");
+    assert!(said.contains(&format!("offered {}", short(&id))), "{ran:?}");
 }

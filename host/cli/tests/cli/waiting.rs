@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::airlock::{RENAME, Store, folder, names};
+use crate::airlock::{RENAME, Store, folder, names, short};
 use crate::terminal::Terminal;
 
 #[test]
@@ -181,7 +181,10 @@ fn what_looks_the_same_and_what_was_previewed_before_an_apply_is_marked() {
         [Value::Null, Value::Null, Value::Null]
     );
     let ran = store.airlock(folder.path(), &["pending"]).run();
-    let same = format!("  the same plugin, tool, label and details as {first}: perhaps");
+    let same = format!(
+        "  the same plugin, tool, label and details as {}: perhaps",
+        short(&first)
+    );
     assert!(ran.stdout.contains(&same), "{ran:#?}");
 
     let apply = [
@@ -221,7 +224,10 @@ fn what_looks_the_same_and_what_was_previewed_before_an_apply_is_marked() {
     let ran = store
         .airlock(&away, &["pending", "--session", session])
         .run();
-    let since = format!("  previewed before {second} was applied to the same workspace");
+    let since = format!(
+        "  previewed before {} was applied to the same workspace",
+        short(&second)
+    );
     assert_eq!(ran.stdout.matches(&since).count(), 2, "{ran:#?}");
     std::fs::rename(&away, &path).unwrap();
 }

@@ -117,7 +117,7 @@ fn loaded(
     component: Linked,
     facts: Facts,
 ) -> Arc<Loaded> {
-    // Not part of what is cached, which an earlier version of the host may have written.
+    // Not part of the cache entry, which an earlier version of the host may have written.
     let mut rejected = facts.rejected;
     let tools = leave_out_reserved(facts.tools, &mut rejected);
     let names = ToolNames::new(tools.iter());

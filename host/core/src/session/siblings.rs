@@ -55,7 +55,7 @@ impl Session {
             .try_to_tell_siblings(store, applied, review, effects)
             .await
         {
-            tracing::warn!("could not note what an apply has left: {error}");
+            tracing::warn!("could not note the changes of an apply: {error}");
         }
     }
 

@@ -125,7 +125,7 @@ impl Session {
         Ok(turn)
     }
 
-    /// Says what the turn did that was sent last. Needed only if the provider refused it, if it is
+    /// Reports the result of the last turn. Needed only if the provider refused it, if it is
     /// retried ([`TurnReport::NotSent`], before [`next_turn`](Session::next_turn) is asked for it
     /// again), or if decisions are made through another [`Session`] of the same id.
     pub fn report_turn(&self, report: TurnReport) {

@@ -201,7 +201,7 @@ impl Basis {
             let what = match &stamp {
                 None => Some(Staleness::Gone),
                 Some(stamp) if self.is_known(path, stamp) => None,
-                // Nobody has read it.
+                // Its contents were never read.
                 Some(stamp) if before.identity.is_some() => {
                     let is_same = before.identity.as_deref() == Some(&identity(&stamp.identity()))
                         && before.mode == stamp.mode;

@@ -1,15 +1,15 @@
-//! What a change of a file does beside what was asked for, since a new file takes its place.
+//! Side effects of a change of a file, since a new file takes its place.
 
 use serde::{Deserialize, Serialize};
 
 use super::plain_path;
 
-/// What a change of a file's contents or permissions changes beside them.
+/// Side effects of a change of a file's contents or permissions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SideEffects {
-    /// How many names (hard links) the file has: this one gets a file of its own, and the others
+    /// How many names (hard links) the file has: this one gets a separate file, and the others
     /// keep the contents of before. None for a single name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parts_hard_links: Option<u64>,

@@ -19,7 +19,7 @@ pub(super) fn lose_claim(
 ) {
     match decision {
         Decision::Apply => {
-            // The workspace can't tell what an earlier apply did.
+            // The workspace doesn't show the result of an earlier apply.
             *interruption = (*interruption).max(Interruption::InWorkspace);
             *last_error = Some(APPLY_INTERRUPTED.to_owned());
         }

@@ -3,7 +3,7 @@
 //! | refused | by | sent instead |
 //! | --- | --- | --- |
 //! | `$schema` | Ajv: it has no such meta-schema | nothing |
-//! | `format: "uint32"` and other unknown formats | strict Ajv | the bounds that it stands for |
+//! | `format: "uint32"` and other unknown formats | strict Ajv | the bounds that it implies |
 //! | an object without `properties` | Gemini, OpenAI | `properties: {}` |
 //! | `oneOf`, `anyOf` or `allOf` at the top | Claude, OpenAI | the properties of all branches |
 //! | `true` as a schema | Gemini | `{}` |
@@ -19,7 +19,7 @@ use crate::json::Json;
 pub struct Portable {
     /// The schema: an object.
     pub schema: Map<String, Value>,
-    /// What a client can't learn from it, one clause for each thing, for the tool's author. Empty
+    /// The rules that it can't express, a clause for each, for the tool's author. Empty
     /// if the schema says all that the original did.
     pub lost: Vec<String>,
 }
@@ -300,7 +300,7 @@ fn either(old: Value, new: Value) -> Value {
     }
 }
 
-/// The values of a property that says nothing but what they are.
+/// The values of a property that lists them and says nothing else.
 fn values(schema: &Value) -> Option<Vec<Value>> {
     match (schema.get("const"), schema.get("enum")) {
         (Some(one), _) => Some(vec![one.clone()]),

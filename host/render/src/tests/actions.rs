@@ -33,22 +33,22 @@ fn what_is_pending() {
         list,
         expect![[r#"
             │ AST Edit: 2 replacements in 1 file
-              from ast_edit of plugin (sha256:5e689e2b0167), durable, at 60 s, id 01a20106-302b-74f6-9523-411f5755e711
+              from ast_edit of plugin (sha256:5e689e2b0167), durable, at 60 s, id 5755e711
               The tool's own word, not verified by the host
             │ AST Edit: 2 replacements in 1 file
-              from ast_edit of plugin (sha256:5e689e2b0167), durable, at 60 s, id 01a20106-302b-74f6-9523-411f5755e711
+              from ast_edit of plugin (sha256:5e689e2b0167), durable, at 60 s, id 5755e711
               tried 2 times, the last time: Apply failed: disk on …
               The tool's own word, not verified by the host
             │ AST Edit: 2 replacements in 1 file
-              from ast_edit of plugin (sha256:5e689e2b0167), durable, at 60 s, id 01a20106-302b-74f6-9523-411f5755e711
+              from ast_edit of plugin (sha256:5e689e2b0167), durable, at 60 s, id 5755e711
               interrupted in attempt 1: its host stopped
               The tool's own word, not verified by the host
             │ AST Edit: 2 replacements in 1 file
-              from ast_edit of plugin (sha256:5e689e2b0167), durable, at 60 s, id 01a20106-302b-74f6-9523-411f5755e711
+              from ast_edit of plugin (sha256:5e689e2b0167), durable, at 60 s, id 5755e711
               resolving: being applied by vm/7, started at 90 s
               The tool's own word, not verified by the host
             │ AST Edit: 2 replacements in 1 file
-              from ast_edit of plugin (sha256:5e689e2b0167), durable, at 60 s, id 01a20106-302b-74f6-9523-411f5755e711
+              from ast_edit of plugin (sha256:5e689e2b0167), durable, at 60 s, id 5755e711
               lost: its tool kept the preview only in memory; it can only be discarded
               The tool's own word, not verified by the host"#]],
     );
@@ -65,8 +65,7 @@ fn what_is_pending() {
               from ast_edit of plugin
                 (sha256:5e689e2b0167),
                 durable, at 60 s, id
-                01a20106-302b-74f6-9523-41
-                1f5755e711
+                5755e711
               tried once: cancelled
               The tool's own word, not
                 verified by the host"#]],
@@ -172,7 +171,7 @@ fn what_was_decided() {
               applied by ann@vm, a person (evidence: answered on the terminal), at 120 s
               reason: two
                 │ lines
-              from ast_edit of plugin (sha256:5e689e2b0167), durable, id 01a20106-302b-74f6-9523-411f5755e711"#]],
+              from ast_edit of plugin (sha256:5e689e2b0167), durable, id 5755e711"#]],
     );
     check_at(
         Renderer::plain().width(40),
@@ -184,7 +183,7 @@ fn what_was_decided() {
                 answered on the terminal), at 120 s
               from ast_edit of plugin
                 (sha256:5e689e2b0167), durable, id
-                01a20106-302b-74f6-9523-411f5755e711"#]],
+                5755e711"#]],
     );
     check(
         of(resolved(Decision::Discard, "no", Some("not today"))),
@@ -193,7 +192,7 @@ fn what_was_decided() {
               discarded by ann@vm, a person (evidence: answered on the terminal), at 120 s
               reason: no
               the tool failed: not today
-              from ast_edit of plugin (sha256:5e689e2b0167), durable, id 01a20106-302b-74f6-9523-411f5755e711"#]],
+              from ast_edit of plugin (sha256:5e689e2b0167), durable, id 5755e711"#]],
     );
     let mut nobody = resolved(Decision::Apply, "", None);
     nobody.decided_by = Actor::Unknown { name: None }.into();
@@ -202,7 +201,7 @@ fn what_was_decided() {
         expect![[r#"
             Accept: AST Edit: 2 replacements in 1 file
               applied by somebody who gave no name (evidence: none), at 120 s
-              from ast_edit of plugin (sha256:5e689e2b0167), durable, id 01a20106-302b-74f6-9523-411f5755e711"#]],
+              from ast_edit of plugin (sha256:5e689e2b0167), durable, id 5755e711"#]],
     );
     check(
         Block::audit(&record(action(LABEL, "t"), ActionState::Pending), when),

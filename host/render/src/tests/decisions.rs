@@ -197,7 +197,7 @@ fn a_tool_call_of_a_model() {
 
               Pending; nothing has changed yet:
                 │ AST Edit: 2 replacements in 1 file
-                from t of plugin (sha256:5e689e2b0167), durable, id 01a20106-302b-74f6-9523-411f5755e711
+                from t of plugin (sha256:5e689e2b0167), durable, id 5755e711
                   The tool's own word, not verified by the host"#]],
     );
     let error = Error::Failed {

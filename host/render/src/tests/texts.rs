@@ -36,10 +36,10 @@ fn a_call_with_what_it_made_pending() {
 
             Pending; nothing has changed yet:
               │ AST Edit: 2 replacements in 1 file
-              from ast_edit of plugin (sha256:5e689e2b0167), durable, id 01a20106-302b-74f6-9523-411f5755e711
+              from ast_edit of plugin (sha256:5e689e2b0167), durable, id 5755e711
                 The tool's own word, not verified by the host
               │ Tidy up
-              from custom_tool of plugin (sha256:5e689e2b0167), volatile, id 01a20106-302b-74f6-9523-411f5755e711
+              from custom_tool of plugin (sha256:5e689e2b0167), volatile, id 5755e711
                 The tool's own word, not verified by the host"#]],
     );
     check(
@@ -47,7 +47,7 @@ fn a_call_with_what_it_made_pending() {
         expect![[r#"
             Pending; nothing has changed yet:
               │ AST Edit: 2 replacements in 1 file
-              from ast_edit of plugin (sha256:5e689e2b0167), durable, id 01a20106-302b-74f6-9523-411f5755e711
+              from ast_edit of plugin (sha256:5e689e2b0167), durable, id 5755e711
                 The tool's own word, not verified by the host"#]],
     );
     check(
@@ -149,7 +149,7 @@ fn a_long_text_is_cut_where_that_is_wanted() {
 
             Pending; nothing has changed yet:
               │ AST Edit: 2 replacements in 1 file
-              from ast_edit of plugin (sha256:5e689e2b0167), durable, id 01a20106-302b-74f6-9523-411f5755e711
+              from ast_edit of plugin (sha256:5e689e2b0167), durable, id 5755e711
                 The tool's own word, not verified by the host"#]],
     );
     check_at(
@@ -163,7 +163,7 @@ fn a_long_text_is_cut_where_that_is_wanted() {
 
             Pending; nothing has changed yet:
               │ AST Edit: 2 replacements in 1 file
-              from ast_edit of plugin (sha256:5e689e2b0167), durable, id 01a20106-302b-74f6-9523-411f5755e711
+              from ast_edit of plugin (sha256:5e689e2b0167), durable, id 5755e711
                 The tool's own word, not verified by the host"#]],
     );
     let narrow = Renderer::plain().width(8);

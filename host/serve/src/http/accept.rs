@@ -1,4 +1,4 @@
-//! What a client accepts.
+//! The media types that a client accepts.
 
 use hyper::header::{ACCEPT, HeaderMap, HeaderValue};
 

@@ -1,4 +1,4 @@
-//! Batches: several messages in one body, of which version 2025-03-26 of the protocol has them.
+//! Batches, several messages in one body: version 2025-03-26 of the protocol has them.
 
 #![expect(
     clippy::result_large_err,

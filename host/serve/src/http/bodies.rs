@@ -48,7 +48,7 @@ pub struct Read {
     pub bytes: Bytes,
     /// The protocol's method, if it has one.
     pub method: Option<String>,
-    /// Whether it is an array, of messages that nobody has looked at.
+    /// Whether it is an array, of messages that are not parsed yet.
     pub is_batch: bool,
     _room: OwnedSemaphorePermit,
 }

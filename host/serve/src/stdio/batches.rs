@@ -43,7 +43,7 @@ pub enum Answered {
 }
 
 impl Batches {
-    /// Begins a batch, of which the next messages are.
+    /// Begins a batch; the next messages belong to it.
     pub fn begin(&mut self) {
         self.open.push(Batch::default());
     }

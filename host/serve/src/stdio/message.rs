@@ -15,10 +15,10 @@ pub struct Refused {
     pub error: ErrorData,
 }
 
-/// A message, or none: a notification that nobody knows.
+/// A message, or none: an unknown notification.
 pub type Message = Result<Option<ClientJsonRpcMessage>, Refused>;
 
-/// What a line has.
+/// The contents of a line.
 #[expect(
     clippy::large_enum_variant,
     reason = "most lines are one message, and it is taken at once"
@@ -29,8 +29,8 @@ pub enum Read {
     Batch(Vec<Message>),
 }
 
-/// Reads a line of a client whose version of the protocol has batches, or hasn't. What is answered
-/// to a line that is no message is an error in place of the message.
+/// Reads a line of a client whose version of the protocol has batches, or hasn't. For a line that
+/// isn't a message, the error to answer takes the message's place.
 pub fn read(line: &[u8], has_batches: bool) -> Read {
     let is_batch = has_batches && line.trim_ascii_start().starts_with(b"[");
     let parts = is_batch.then(|| serde_json::from_slice::<Vec<Value>>(line));
@@ -93,7 +93,7 @@ fn misread(value: &Value) -> Message {
     };
     let Value::Object(message) = value else {
         let told = match value {
-            Value::Array(_) => "this version has no batches: each message is a line of its own",
+            Value::Array(_) => "this version has no batches: send each message as a separate line",
             _ => "a message is an object",
         };
         return refused(None, told);

@@ -1,4 +1,4 @@
-//! What an object is, before and after a change.
+//! Facts about an object, before and after a change.
 
 use std::fs::File;
 use std::io;
@@ -17,10 +17,10 @@ const READ_AT_ONCE: usize = 256 * 1024;
 /// Up to this size a file that is only moved is read for its digest, in bytes.
 const DIGESTED: u64 = 1 << 20;
 
-/// What an object is.
+/// Facts about an object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// In bytes; 0 for a directory.
     pub size: u64,
@@ -29,11 +29,11 @@ pub struct Facts {
     /// The SHA-256 of a file's contents, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// What tells a file of more than 1 MiB, in place of the digest, where it is only moved: nobody
-    /// has read it.
+    /// Identifies a file of more than 1 MiB that is only moved. It has no digest, since its
+    /// contents were not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<Box<Identity>>,
-    /// Where a link leads; none where that is no UTF-8.
+    /// The target of a link; none unless it is UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
 }
@@ -67,7 +67,7 @@ impl Stamp {
     }
 }
 
-/// Of what the layer has made, or has contents of.
+/// Facts about an object that the layer has made, or has contents of.
 pub(super) fn own_facts(node: &Node) -> io::Result<Facts> {
     let mut facts = Facts {
         kind: node.body.kind(),
@@ -93,7 +93,7 @@ pub(super) fn own_facts(node: &Node) -> io::Result<Facts> {
     Ok(facts)
 }
 
-/// Of what the real folder has and the layer only moves: a large file is not read.
+/// Facts about an object of the real folder that the layer only moves: a large file is not read.
 pub(super) fn moved_facts(
     parents: &mut Parents<'_>,
     path: &str,

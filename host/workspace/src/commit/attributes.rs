@@ -1,6 +1,6 @@
-//! Gives a staged file what it keeps of the file whose place it takes. In an order in which nobody
-//! has more of it at any moment than of the file of before: it is made with permissions for its
-//! owner alone, the owner comes before the ACL, and the permissions come last.
+//! Gives a staged file the attributes of the file whose place it takes. In an order in which no
+//! user can do more with it at any moment than with the earlier file: it is made with permissions
+//! for its owner alone, the owner comes before the ACL, and the permissions come last.
 
 use std::fs::File;
 use std::io;
@@ -37,8 +37,8 @@ pub(super) fn keep(
     check(kept, made, mode).doing(|| keeping("the owner and the permissions"))
 }
 
-/// Another owner's file can't be written to, and a change of the owner removes what the security
-/// attributes say.
+/// Another owner's file can't be written to, and a change of the owner removes the security
+/// attributes.
 fn is_early(name: &str) -> bool {
     name.starts_with("user.") || name.starts_with("trusted.")
 }
@@ -57,7 +57,7 @@ fn copy(name: &str, real: &File, made: &File) -> io::Result<()> {
     let Some(value) = attribute(real, name)? else {
         return Ok(());
     };
-    // The system gives each new file some of them, and lets nobody set those.
+    // The system gives each new file some of them, and no program can set those.
     if name.starts_with("security.") && attribute(made, name)?.as_ref() == Some(&value) {
         return Ok(());
     }
@@ -81,7 +81,7 @@ fn set_mode(made: &File, mode: u32) -> io::Result<()> {
     Ok(fchmod(made, Mode::from_raw_mode(mode))?)
 }
 
-/// The system may leave out a part of what was asked for, and say nothing.
+/// The system may ignore a part of the request, without an error.
 fn check(kept: &Kept, made: &File, mode: u32) -> io::Result<()> {
     let now = Stamp::of(&fstat(made)?);
     let is_owned = kept.owner.is_none_or(|user| user == now.owner.0)

@@ -16,13 +16,13 @@ use crate::lower::Lower;
 pub(crate) const DEFAULT_ACL: &str = "system.posix_acl_default";
 
 /// The default ACLs of directories. The one of the transaction's folder is set to the one that is
-/// needed, so that the system itself makes the ACL of what is made there.
+/// needed, so that the system itself makes the ACL of new objects there.
 pub(super) struct Inherited<'a> {
     folder: &'a File,
     lower: &'a Lower,
     /// By path.
     known: HashMap<String, Option<Vec<u8>>>,
-    /// What the transaction's folder has. None before it was looked at: it may have one of the
+    /// The one of the transaction's folder. None before it was read: it may have that of the
     /// private folder.
     now: Option<Option<Vec<u8>>>,
 }
@@ -37,7 +37,7 @@ impl<'a> Inherited<'a> {
         }
     }
 
-    /// What is made next in the transaction's folder inherits from this directory of the real
+    /// Lets the next objects in the transaction's folder inherit from this directory of the real
     /// folder. Returns whether that has anything to inherit.
     pub fn from(&mut self, directory: &str) -> io::Result<bool> {
         let acl = match self.known.get(directory) {
@@ -51,7 +51,7 @@ impl<'a> Inherited<'a> {
         self.set(acl)
     }
 
-    /// What is made next inherits nothing.
+    /// Lets the next objects inherit nothing.
     pub fn nothing(&mut self) -> io::Result<()> {
         self.set(None).map(drop)
     }
@@ -60,7 +60,7 @@ impl<'a> Inherited<'a> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         match self.lower.open(directory, flags) {
             Ok(directory) => attribute(&File::from(directory), DEFAULT_ACL),
-            // It can be written to all the same.
+            // It can still be written to.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
             Err(error) => Err(error),
         }

@@ -48,11 +48,11 @@ pub(crate) struct Going<'a> {
     /// The nearest directory that the real folder has, by its path there: new ones inherit from it
     /// too.
     pub directory: &'a str,
-    /// What a file has of the real one.
+    /// The attributes that a file keeps of the real one.
     pub kept: Option<&'a Kept>,
 }
 
-/// What was made: a link can't be opened.
+/// A new object: a link can't be opened.
 enum Made {
     Opened(File),
     Link(u64),
@@ -89,7 +89,7 @@ impl<'a> Staging<'a> {
             None => self.inherited.from(going.directory),
         };
         let inherits = inherits.doing(staging)?;
-        // For nobody but this user yet, as far as nothing is inherited.
+        // For this user alone at first, unless something is inherited.
         let first = match inherits {
             true => node.mode & 0o777,
             false => 0,
@@ -110,12 +110,12 @@ impl<'a> Staging<'a> {
         Ok(Staged { slot, inode })
     }
 
-    /// What is made next inherits nothing.
+    /// Lets the next objects inherit nothing.
     pub fn end(&mut self) -> io::Result<()> {
         self.inherited.nothing()
     }
 
-    /// With these permissions, and those that its owner needs meanwhile.
+    /// Makes it with these permissions, and those that its owner needs during the commit.
     fn make(&mut self, node: &Node, mode: u32, slot: &str) -> io::Result<Made> {
         let (parent, name) = self.made_in.of(slot)?;
         step()?;
@@ -191,7 +191,7 @@ pub(crate) fn durable(count: usize) -> Durable {
     }
 }
 
-/// Permissions of something new. What it has inherited may allow less.
+/// Permissions of something new. Its inherited ACL may allow less.
 fn set_mode(made: &File, mode: u32, inherits: bool) -> io::Result<()> {
     let allowed = match inherits {
         true => Stamp::of(&rustix::fs::fstat(made)?).mode | 0o7000,

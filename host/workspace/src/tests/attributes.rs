@@ -1,4 +1,4 @@
-//! What a file keeps when its contents change, and what is said of the rest before that.
+//! The attributes that a file keeps when its contents change, and the side effects listed before.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -75,7 +75,7 @@ impl Place {
         self.folder().join("file")
     }
 
-    /// Writes to the file; what was said before the commit, which must be what was committed.
+    /// Writes to the file. Returns the announced side effects, which must be the committed ones.
     fn change(&self) -> Result<Vec<Change>, CommitError> {
         let workspace = open(&self.folder());
         let view = workspace.view(0).unwrap();
@@ -162,7 +162,7 @@ fn what_is_new_inherits_from_its_directory_as_a_plain_file_does() {
         let mode = fs::metadata(&path).unwrap().mode() & 0o7777;
         (mode, get(&path, ACL), get(&path, DEFAULT_ACL))
     };
-    // What the umask leaves.
+    // The bits that the umask leaves.
     let [file, below] = ["file", "below"].map(|name| place.folders.path().join(name));
     fs::write(&file, "").unwrap();
     fs::create_dir(&below).unwrap();
@@ -185,7 +185,7 @@ const MINIMAL: [u8; 28] = [
 ];
 
 /// Makes files and a directory with the permissions that the umask leaves, which the system ignores
-/// where there is a default ACL.
+/// if there is a default ACL.
 fn plain(directory: &Path, [file, below]: [u32; 2]) {
     use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
     let make = |name: &str| {

@@ -25,6 +25,10 @@ export interface Bundle {
   readonly source: string;
   /** Where its code comes from. */
   readonly lines: Lines;
+  /** The project's entry, relative to the project. */
+  readonly entry: string;
+  /** Whether the entry imports no other module but the SDK's. */
+  readonly isOneModule: boolean;
 }
 
 /** `pi.typebox`, and no module of that name. */
@@ -68,7 +72,7 @@ export async function bundle(project: Project, options: BundleOptions): Promise<
   const second = await run(project, options, entryModule(project, options.engine, named, packages), []);
   const [map, code] = [".map", ".js"].map((end) => second.outputFiles.find(({ path }) => path.endsWith(end))?.text ?? "");
   const lines = linesOf(code ?? "", map ?? "", project, options.engine);
-  return { source: withLines(code ?? "", lines), lines };
+  return { source: withLines(code ?? "", lines), lines, entry: relative(project.folder, project.entry), isOneModule: files.length === 1 };
 }
 
 /** Whether npm has put a package into the folder, or into one above it. */

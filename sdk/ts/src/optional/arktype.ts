@@ -1,5 +1,5 @@
 // Arktype names classes of the web at the top of a module, to describe values of them. A tool has
-// no such values, and its engine not all of the classes: an empty class stands for each.
+// no such values, and its engine not all of the classes: an empty class takes the place of each.
 const NAMES = ["Blob", "File", "FormData", "Headers", "Request", "Response", "URL"];
 
 for (const name of NAMES) {

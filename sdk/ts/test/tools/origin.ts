@@ -1,7 +1,7 @@
 import type { CustomToolFactory } from "airlock-tool";
 
 const factory: CustomToolFactory = pi => ({
-	name: "rename_preview",
+	name: "batch_rename_preview",
 	label: "Batch Rename Preview",
 	description: "Previews renames and defers commit to resolve",
 	parameters: pi.typebox.Type.Object({
@@ -13,7 +13,7 @@ const factory: CustomToolFactory = pi => ({
 
 		pi.pushPendingAction({
 			label: `Batch rename: ${params.files.length} files`,
-			sourceToolName: "rename_preview",
+			sourceToolName: "batch_rename_preview",
 			apply: async (reason) => {
 				// apply writes here
 				return {

@@ -123,6 +123,27 @@ test("the top of a module that fails is told with its place", async () => {
   }
 });
 
+test("a text that the top of a module throws, and endless recursion there, get one sentence", async () => {
+  const check = async (files: Record<string, string>, engine: "quickjs" | "starlingmonkey", message: string) => {
+    const made = await bundle(readProject(project(files), undefined), { engine, minify: true });
+    const [problem] = await problemsOf(() => componentize(made, engine, false));
+    assert.deepEqual([problem?.file, problem?.message], ["src/tool.js", message]);
+    assert.match(problem?.help ?? "", /the top of a module runs once, when the component is built/);
+  };
+  const tool = (top: string) => ({ "src/tool.js": `${top};\nexport default () => [];` });
+  const recursion = tool("const deep = () => deep() + 1; deep()");
+  const stack = "the top of the module ran out of stack: does a function call itself without end?";
+  await check(tool('throw "no \\"mode\\""'), "quickjs", 'the top of the module threw "no \\"mode\\""');
+  await check(tool("throw undefined"), "quickjs", "the top of the module threw undefined");
+  await check(tool("throw 3.5"), "quickjs", "the top of the module threw 3.5");
+  await check(tool("throw { code: 3 }"), "quickjs", "the top of the module threw an object that is not an Error");
+  await check(recursion, "quickjs", stack);
+  const imported = { "src/tool.js": 'import "./other.js";\nexport default () => [];', "src/other.js": 'throw "late";' };
+  await check(imported, "quickjs", 'the top of the module, or of one that it imports, threw "late"');
+  await check(tool('throw "no mode"'), "starlingmonkey", 'the top of the module threw "no mode"');
+  await check(recursion, "starlingmonkey", stack);
+});
+
 test("the table of lines knows the tool's own sources and nothing else", async () => {
   const folder = project({
     "src/tool.ts": 'import { help } from "helper";\nimport { deep } from "./lib/deep.js";\nexport default () => [help, deep];',

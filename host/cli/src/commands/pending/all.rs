@@ -72,7 +72,7 @@ async fn each(
             for entry in listing.entries() {
                 out.json_item(&entry);
             }
-            pages.add(&listing, store, out);
+            pages.add(listing, store, out).await?;
             // Whoever reads may have enough, as `head` has.
             if out.has_failed() {
                 return Ok(());
@@ -104,12 +104,18 @@ impl Pages {
         }
     }
 
-    fn add(&mut self, listing: &Listing, store: &Store, out: &mut Output) {
+    async fn add(
+        &mut self,
+        listing: Listing,
+        store: &Store,
+        out: &mut Output,
+    ) -> Result<(), Failure> {
         let is_first = self.actions == 0;
         self.actions += listing.open.len();
         if listing.open.is_empty() || out.is_json() {
-            return;
+            return Ok(());
         }
+        let listing = listing.with_lookalikes(store).await?;
         let mut block = std::mem::take(&mut self.block);
         if !is_first {
             block = block.line("");
@@ -119,6 +125,7 @@ impl Pages {
             true => self.block = block,
             false => out.show(&block),
         }
+        Ok(())
     }
 
     fn end(&self, out: &mut Output) {

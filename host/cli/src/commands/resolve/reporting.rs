@@ -54,7 +54,7 @@ pub(super) async fn report(
 }
 
 pub(super) fn explain(error: &Error, resolved: &Resolved, store: &Store) -> Failure {
-    let id = resolved.action.id.as_str();
+    let id = resolved.action.id.short();
     let failure = Failure::from(error);
     match error {
         Error::AlreadyResolved { .. } => failure.with_hint(tells_by_whom(store, id)),

@@ -41,7 +41,7 @@ pub async fn forget(id: &str, store: &Named, out: &mut Output) -> Result<Exit, F
     // Somebody else may have been faster.
     let is_gone = store.durable().forget(id).await? || store.durable().find(id).await?.is_none();
     if !is_gone {
-        let discard = store.command(&["resolve", "discard", "--reason", "…", "--id", id.as_str()]);
+        let discard = store.command(&["resolve", "discard", "--reason", "…", "--id", id.short()]);
         let failure = Failure::usage(format!("the action {id} is not resolved yet"));
         return Err(failure.with_hint(format!("`{discard}` drops it first")));
     }

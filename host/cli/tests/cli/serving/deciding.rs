@@ -305,7 +305,7 @@ fn an_answer_that_comes_after_its_call_has_ended_counts_and_is_told_with_the_nex
         let (id, asked) = server.begin_asking();
         let ended = server.answer(id)["result"].clone();
         assert!(text(&ended).contains("is still being asked"), "{ended}");
-        // Nobody is asked twice.
+        // There is no second question.
         let again = server.resolve("apply");
         assert!(text(&again).contains("is still being asked"), "{again}");
         assert_eq!(names(&folder), ["a.jpeg"]);

@@ -13,15 +13,15 @@ pub(super) fn unverified(problem: String) -> (Effects, Option<Fingerprints>) {
     (Effects::unverified(problem), None)
 }
 
-/// What was changed on the layer, which is dropped.
+/// Reads the changes on the layer, and drops it.
 pub(super) async fn seen(
     rehearsed: Rehearsed,
     folder: Arc<WorkspaceFolder>,
 ) -> (Effects, Option<Fingerprints>) {
     match spawn_blocking(move || look(&rehearsed, &folder)).await {
         Ok(Ok(seen)) => seen,
-        Ok(Err(error)) => unverified(format!("what it changes could not be read: {error}")),
-        Err(error) => unverified(format!("what it changes was not read: {error}")),
+        Ok(Err(error)) => unverified(format!("its changes couldn't be read: {error}")),
+        Err(error) => unverified(format!("its changes were not read: {error}")),
     }
 }
 

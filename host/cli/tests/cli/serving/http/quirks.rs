@@ -108,7 +108,7 @@ fn batches_are_answered_in_sessions_of_the_one_version_that_has_them() {
 fn a_list_of_what_waits_says_whose_each_action_is() {
     let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
     let web = Web::start(&store, folder.path(), &["--decide", "model"]);
-    // Two with one token: one in a session of its own, one in the principal's conversation.
+    // Two with one token: one in a separate session, one in the principal's conversation.
     let mut session = web.client(ANN);
     session.session = initialize(&session, &[], "2025-06-18").header("mcp-session-id");
     let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
