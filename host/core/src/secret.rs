@@ -67,7 +67,57 @@ fn read_key(path: &Path) -> io::Result<Option<[u8; SECRET_BYTES]>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
+    check_private(&file, path)?;
     let mut key = Vec::with_capacity(SECRET_BYTES + 1);
     file.take(SECRET_BYTES as u64 + 1).read_to_end(&mut key)?;
     Ok(key.try_into().ok())
+}
+
+/// A secret that others can read is none, and one that others can write is theirs.
+#[cfg(unix)]
+fn check_private(file: &std::fs::File, path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+
+    let facts = file.metadata()?;
+    let path = path.display();
+    let user = rustix::process::geteuid().as_raw();
+    let problem = if facts.uid() != user {
+        format!("the key {path} belongs to another user: delete it, and a new one is made")
+    } else if facts.mode() & 0o077 != 0 {
+        format!(
+            "others may have read the key {path}: delete it, and a new one is made (or, if nobody has, `chmod 600 {path}`)"
+        )
+    } else {
+        return Ok(());
+    };
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, problem))
+}
+
+#[cfg(not(unix))]
+fn check_private(_: &std::fs::File, _: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_key_that_others_can_read_or_write_is_not_used() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("own").join("a.key");
+        let key = read_or_make_key(&path).unwrap();
+        assert_eq!(read_or_make_key(&path).unwrap(), key);
+        for mode in [0o640, 0o604, 0o620, 0o602, 0o666] {
+            fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+            let error = read_or_make_key(&path).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+            assert!(error.to_string().contains("chmod 600"), "{error}");
+        }
+        fs::remove_file(&path).unwrap();
+        assert_ne!(read_or_make_key(&path).unwrap(), key);
+    }
 }

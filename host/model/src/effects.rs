@@ -100,7 +100,8 @@ pub enum ChangeKind {
     Modified,
     /// Gone.
     Deleted,
-    /// Another name, of a directory with all that is in it. Contents may differ too.
+    /// Another name, of a directory with all that is in it. A file's contents may differ too:
+    /// [`Change::is_rewritten`].
     Renamed,
     /// Other permissions alone.
     Mode,
@@ -222,6 +223,17 @@ impl Change {
         }
     }
 
+    /// Whether it is a file under another name whose contents are other ones too: a rename and a
+    /// modification.
+    pub fn is_rewritten(&self) -> bool {
+        let (Some(before), Some(after)) = (&self.before, &self.after) else {
+            return false;
+        };
+        self.kind == ChangeKind::Renamed
+            && before.object == ObjectKind::File
+            && (before.size != after.size || before.digest != after.digest)
+    }
+
     /// Whether both do the same, whatever of it is shown.
     pub fn is_same(&self, other: &Change) -> bool {
         (self.kind, &self.path, &self.from) == (other.kind, &other.path, &other.from)
@@ -257,6 +269,10 @@ impl fmt::Display for Change {
                 write!(f, " ({:o} -> {:o})", before.mode, after.mode)
             }
             _ => Ok(()),
+        }?;
+        match self.is_rewritten() {
+            true => f.write_str(", with other contents"),
+            false => Ok(()),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use airlock_model::digest::Digest;
-use airlock_model::effects::Effects;
+use airlock_model::effects::{Change, ChangeKind, Effects};
 
 use crate::control::{Class, Control, ControlFiles, UNLISTED, built_in, is_for_builds};
 use crate::pattern::Pattern;
@@ -250,7 +250,7 @@ impl<'r> Fitting<'r> {
         let control = touched.control.as_deref();
         let is_about = |rule: &&&Rule| {
             (rule.paths.is_empty() || rule.paths.iter().any(|it| it.matches(path)))
-                && (rule.kinds.is_empty() || rule.kinds.contains(&touched.change.kind))
+                && is_of_kinds(rule, touched.change)
                 && rule.executable.is_none_or(|it| it == touched.executable)
                 && rule.links.is_none_or(|it| it == touched.link)
                 && rule.builds.is_none_or(|it| it == is_for_builds(path))
@@ -271,6 +271,17 @@ impl<'r> Fitting<'r> {
                 && rule.builds.is_none()
         };
         self.0.iter().find(looks_at_none).copied()
+    }
+}
+
+/// A file that is renamed and rewritten takes a rule that lets both through. A rule that asks or
+/// refuses is about it by either.
+fn is_of_kinds(rule: &Rule, change: &Change) -> bool {
+    let has = |kind: ChangeKind| rule.kinds.is_empty() || rule.kinds.contains(&kind);
+    match (change.is_rewritten(), rule.then) {
+        (true, Verdict::Allow) => has(change.kind) && has(ChangeKind::Modified),
+        (true, _) => has(change.kind) || has(ChangeKind::Modified),
+        (false, _) => has(change.kind),
     }
 }
 

@@ -90,7 +90,8 @@ pub struct Rule {
     /// Only changes of these paths. Of a rename, both paths are looked at, each by itself
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<Pattern>,
-    /// Only changes of these kinds
+    /// Only changes of these kinds. A file that is renamed and has other contents is both renamed
+    /// and modified
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<Kind>")]
     pub kinds: Vec<ChangeKind>,

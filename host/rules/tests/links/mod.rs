@@ -1,7 +1,7 @@
 //! What a path is by all names that lead to it.
 
 use airlock_model::effects::{Change, ChangeKind, Effects};
-use airlock_rules::Verdict::{self, Allow, AskAtTerminal, Refuse};
+use airlock_rules::Verdict::{self, Allow, Ask, AskAtTerminal, Refuse};
 
 use super::{Workspace, change, judged_with, link, moved_directory, renamed, rules};
 
@@ -200,4 +200,26 @@ fn a_rule_can_be_about_what_builds_run() {
     );
     check_with(&both, &workspace, vec![modified("x/a.js")], Allow);
     check_with(ALL, &workspace, vec![modified("Makefile")], Allow);
+}
+
+#[test]
+fn a_rename_with_other_contents_is_a_modification_too() {
+    let rule = |kinds: &str, then: &str| {
+        format!("[[rule]]\nname = 'kinds'\nkinds = [{kinds}]\nthen = '{then}'\n")
+    };
+    let rewritten = || {
+        let mut change = renamed("a", "b");
+        change.after.as_mut().unwrap().size += 1;
+        vec![change]
+    };
+    let check = |kinds: &str, then: &str, changes: Vec<Change>, expected: Verdict| {
+        let ask = "[[rule]]\nname = 'else'\nthen = 'ask'";
+        let rules = format!("{}{ask}", rule(kinds, then));
+        check_with(&rules, &Workspace::of(["a"]), changes, expected);
+    };
+    check("'renamed'", "allow", vec![renamed("a", "b")], Allow);
+    check("'renamed'", "allow", rewritten(), Ask);
+    check("'renamed', 'modified'", "allow", rewritten(), Allow);
+    check("'modified'", "refuse", rewritten(), Refuse);
+    check("'renamed'", "refuse", rewritten(), Refuse);
 }
