@@ -42,18 +42,16 @@ impl Surroundings for Folder {
     fn inside(&self, directory: &str) -> Inside {
         let mut inside = Inside::default();
         let mut room = self.room.get();
-        inside.is_all = walk(
-            &self.root.join(directory),
-            &mut room,
-            |path, entry, object| {
-                let executable = object == ObjectKind::File && is_executable(entry);
-                inside.entries.push(Entry {
-                    path,
-                    object,
-                    executable,
-                });
-            },
-        );
+        let directory = self.root.join(directory);
+        let seen = walk(&directory, &mut room, |path, entry, object| {
+            let executable = object == ObjectKind::File && is_executable(entry);
+            inside.entries.push(Entry {
+                path,
+                object,
+                executable,
+            });
+        });
+        inside.is_all = seen == Seen::All;
         self.room.set(room);
         inside
     }
@@ -90,7 +88,7 @@ fn above(root: &Path, home: Option<&Path>) -> String {
 fn links(root: &Path, most: usize) -> Links {
     let mut links = Links::default();
     let mut room = most;
-    links.is_all = walk(root, &mut room, |path, entry, object| {
+    let seen = walk(root, &mut room, |path, entry, object| {
         if object != ObjectKind::Link {
             return;
         }
@@ -100,17 +98,29 @@ fn links(root: &Path, most: usize) -> Links {
             .links
             .push((path, target.to_string_lossy().into_owned()));
     });
+    // This user's programs follow no link that lies where this user can't look.
+    links.is_all = seen != Seen::UpTo;
     links
 }
 
-/// Shows all that is in a directory, at any depth, by paths below it, and says whether that is all.
+/// How much of a directory was looked through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    All,
+    /// All but directories that can't be read.
+    Readable,
+    /// As much as there was room for.
+    UpTo,
+}
+
+/// Shows all that is in a directory, at any depth, by paths below it, and says how much that is.
 /// No link is followed: what it leads to is elsewhere. What is no directory has nothing in it.
 fn walk(
     directory: &Path,
     room: &mut usize,
     mut found: impl FnMut(String, &DirEntry, ObjectKind),
-) -> bool {
-    let mut is_all = true;
+) -> Seen {
+    let mut seen = Seen::All;
     let mut ahead = vec![String::new()];
     while let Some(below) = ahead.pop() {
         let entries = match directory.join(&below).read_dir() {
@@ -118,13 +128,15 @@ fn walk(
             Err(error) => {
                 let is_gone =
                     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
-                is_all &= is_gone;
+                if !is_gone {
+                    seen = Seen::Readable;
+                }
                 continue;
             }
         };
         for entry in entries {
             let (Ok(entry), true) = (entry, *room > 0) else {
-                return false;
+                return Seen::UpTo;
             };
             *room -= 1;
             let name = entry.file_name();
@@ -145,7 +157,7 @@ fn walk(
             found(path, &entry, object);
         }
     }
-    is_all
+    seen
 }
 
 #[cfg(test)]
