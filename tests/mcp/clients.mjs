@@ -2,54 +2,10 @@
 
 import assert from "node:assert/strict";
 
-import * as newer from "@modelcontextprotocol/client";
-import { StdioClientTransport as NewerStdio } from "@modelcontextprotocol/client/stdio";
-import { Client as OlderClient } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport as OlderStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { StreamableHTTPClientTransport as OlderHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { apply, connected, kinds, overHttp, overStdio, rename } from "./kinds.mjs";
+import { serving, within } from "./serving.mjs";
 
-import { bearer, serving, within } from "./serving.mjs";
-
-const airlock = process.env.AIRLOCK;
-const rename = { name: "batch_rename_preview", arguments: { files: ["*.jpeg"], find: "jpeg$", replace: "jpg" } };
-const apply = (id) => ({ name: "resolve", arguments: { action: "apply", reason: "the model's", ...(id && { id }) } });
 const previews = { batch_rename_preview: true, ast_edit: true, list_pending: true };
-const info = { name: "clients.mjs", version: "1" };
-
-/** Each makes a client, whose person answers by `ask` where there is one, and has its transports. */
-const kinds = {
-  "@modelcontextprotocol/sdk": (ask) => {
-    const client = new OlderClient(info, { capabilities: ask ? { elicitation: {} } : {} });
-    if (ask) client.setRequestHandler(ElicitRequestSchema, ask);
-    return { client, Stdio: OlderStdio, Http: OlderHttp };
-  },
-  "@modelcontextprotocol/client, legacy": (ask) => newerClient(ask, "legacy"),
-  "@modelcontextprotocol/client, auto": (ask) => newerClient(ask, "auto"),
-  "@modelcontextprotocol/client, 2026-07-28": (ask) => newerClient(ask, { pin: "2026-07-28" }),
-};
-
-function newerClient(ask, mode) {
-  const capabilities = ask ? { elicitation: {} } : {};
-  const client = new newer.Client(info, { capabilities, versionNegotiation: { mode } });
-  if (ask) client.setRequestHandler("elicitation/create", ask);
-  return { client, Stdio: NewerStdio, Http: newer.StreamableHTTPClientTransport };
-}
-
-/** A server that the client starts. */
-const overStdio = (place) => ({ Stdio }) => new Stdio({ command: airlock, args: ["serve"], cwd: place.cwd, env: place.env });
-
-/** A server that is there, for one of those who have a token. */
-const overHttp = (url, principal) => ({ Http }) => new Http(new URL(url), { requestInit: { headers: bearer(principal) } });
-
-async function connected(made, door, use) {
-  try {
-    await made.client.connect(door(made));
-    await use(made.client);
-  } finally {
-    await made.client.close();
-  }
-}
 
 async function hints(client) {
   const { tools } = await client.listTools();

@@ -6,85 +6,14 @@ import asyncio
 import json
 import logging
 from contextlib import AsyncExitStack
-from typing import Any, NamedTuple
+from typing import Any
 
-import fastmcp
 import mcp
-from fastmcp.client.elicitation import ElicitResult as Answer
-from mcp import types
+from kinds import APPLY, KINDS, RENAME, Person, Result
 from serving import TOKENS, Http, Place, Stdio
 
-RENAME = {"files": ["*.jpeg"], "find": "jpeg$", "replace": "jpg"}
-APPLY = {"action": "apply", "reason": "the model's"}
 PREVIEWS = {"batch_rename_preview": True, "ast_edit": True, "list_pending": True}
 TOOLS = {**PREVIEWS, "resolve": False}
-
-
-class Result(NamedTuple):
-    """What a tool gave back."""
-
-    text: str
-    failed: bool
-    structured: Any
-    meta: dict[str, Any]
-
-
-class Person:
-    """Whoever the client asks: they give the same answer each time. Without one, it asks nobody."""
-
-    def __init__(self, decision: str | None) -> None:
-        self.answer = {"decision": decision, "reason": "their own"} if decision else None
-        self.asked: list[str] = []
-
-
-class OfMcp:
-    """PyPI's `mcp`."""
-
-    def __init__(self, mode: str) -> None:
-        self.name = f"mcp, {mode}"
-        self.mode = mode
-
-    async def connect(self, stack: AsyncExitStack, door: Stdio | Http, person: Person) -> Any:
-        async def ask(_context: Any, question: types.ElicitRequestParams) -> types.ElicitResult:
-            person.asked.append(question.message)
-            return types.ElicitResult(action="accept", content=person.answer)
-
-        asking = ask if person.answer else None
-        client = mcp.Client(await door.of_mcp(stack), mode=self.mode, elicitation_callback=asking)
-        return await stack.enter_async_context(client)
-
-    async def call(self, client: Any, tool: str, arguments: dict[str, Any]) -> Result:
-        result = await client.call_tool(tool, arguments)
-        text = "\n".join(block.text for block in result.content)
-        return Result(text, bool(result.is_error), result.structured_content, result.meta or {})
-
-    async def tools(self, client: Any) -> dict[str, bool | None]:
-        return {tool.name: tool.annotations.read_only_hint for tool in (await client.list_tools()).tools}
-
-
-class OfFastMcp:
-    """PyPI's `fastmcp`."""
-
-    def __init__(self, mode: str) -> None:
-        self.name = f"fastmcp, {mode}"
-        self.mode = mode
-
-    async def connect(self, stack: AsyncExitStack, door: Stdio | Http, person: Person) -> Any:
-        async def ask(message: str, _type: Any, _params: Any, _context: Any) -> Answer[Any]:
-            person.asked.append(message)
-            return Answer(action="accept", content=person.answer)
-
-        asking = ask if person.answer else None
-        client = fastmcp.Client(door.of_fastmcp(), mode=self.mode, elicitation_handler=asking)
-        return await stack.enter_async_context(client)
-
-    async def call(self, client: Any, tool: str, arguments: dict[str, Any]) -> Result:
-        result = await client.call_tool(tool, arguments, raise_on_error=False)
-        text = "\n".join(block.text for block in result.content)
-        return Result(text, result.is_error, result.structured_content, result.meta or {})
-
-    async def tools(self, client: Any) -> dict[str, bool | None]:
-        return {tool.name: tool.annotations.read_only_hint for tool in await client.list_tools()}
 
 
 async def decides(kind: Any, place: Place, door: Stdio | Http, decision: str | None) -> None:
@@ -185,9 +114,7 @@ class Warnings(logging.Handler):
 async def main() -> None:
     warnings = Warnings()
     logging.getLogger().addHandler(warnings)
-    # None of them names an era of its own but these.
-    kinds = [kind(mode) for kind in (OfMcp, OfFastMcp) for mode in ("legacy", "auto", "2026-07-28")]
-    for kind in kinds:
+    for kind in KINDS:
         for decision in ("apply", "discard", None):
             await asyncio.wait_for(converses(kind, decision), timeout=240)
         await asyncio.wait_for(shares(kind), timeout=120)

@@ -51,10 +51,10 @@ class Place:
         return file
 
     @asynccontextmanager
-    async def serving(self) -> AsyncIterator[str]:
+    async def serving(self, *options: str) -> AsyncIterator[str]:
         """A server over HTTP, by its address."""
         server = await asyncio.create_subprocess_exec(
-            *[AIRLOCK, "serve", "--http", "127.0.0.1:0", "--token-file", str(self.tokens())],
+            *[AIRLOCK, "serve", "--http", "127.0.0.1:0", "--token-file", str(self.tokens()), *options],
             cwd=self.workspace,
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -82,16 +82,17 @@ class Place:
 class Stdio:
     """A server that the client starts."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, *options: str) -> None:
         self._place = place
+        self._args = ["serve", *options]
 
     async def of_mcp(self, _stack: AsyncExitStack) -> Any:
         environment, folder = self._place.environment, str(self._place.workspace)
-        return stdio_client(StdioServerParameters(command=AIRLOCK, args=["serve"], env=environment, cwd=folder))
+        return stdio_client(StdioServerParameters(command=AIRLOCK, args=self._args, env=environment, cwd=folder))
 
     def of_fastmcp(self) -> Any:
         environment, folder = self._place.environment, str(self._place.workspace)
-        return StdioTransport(command=AIRLOCK, args=["serve"], env=environment, cwd=folder, keep_alive=False)
+        return StdioTransport(command=AIRLOCK, args=self._args, env=environment, cwd=folder, keep_alive=False)
 
 
 class Http:

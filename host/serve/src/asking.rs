@@ -38,6 +38,8 @@ pub struct Caller {
     candidate: Arc<Mutex<Option<Candidate>>>,
     /// Whether the client has a question of this call.
     asking: Arc<AtomicBool>,
+    /// Whether it had one at any time.
+    asked: Arc<AtomicBool>,
     instead: Arc<Mutex<Option<Instead>>>,
 }
 
@@ -96,6 +98,7 @@ impl Caller {
             session: None,
             candidate: Arc::default(),
             asking: Arc::default(),
+            asked: Arc::default(),
             instead: Arc::default(),
         }
     }
@@ -123,6 +126,7 @@ impl Caller {
             session: Some(session.clone()),
             candidate: Arc::new(Mutex::new(candidate)),
             asking: Arc::default(),
+            asked: Arc::default(),
             ..self.clone()
         }
     }
@@ -155,8 +159,14 @@ impl Caller {
         self.asking.load(Ordering::Relaxed)
     }
 
+    /// Whether the client has been asked, also if it has answered since.
+    pub fn has_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
+    }
+
     /// Waits for the client's answer to a question of this call.
     pub async fn while_asking<T>(&self, asking: impl Future<Output = T>) -> T {
+        self.asked.store(true, Ordering::Relaxed);
         self.asking.store(true, Ordering::Relaxed);
         let answered = asking.await;
         self.asking.store(false, Ordering::Relaxed);

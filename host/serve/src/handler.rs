@@ -253,7 +253,11 @@ impl ServerHandler for Handler {
                         }
                         tool => server.call(tool, &params, &caller, &context).await,
                     };
-                    Ok(server.late().before(answered))
+                    // The client drops the result of a call that it has cancelled.
+                    match context.ct.is_cancelled() {
+                        true => Ok(answered),
+                        false => Ok(server.late().before(answered)),
+                    }
                 }
                 Err(told) => Ok(answer::of_mistake(&told).into()),
             }

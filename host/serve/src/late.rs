@@ -16,7 +16,7 @@ use crate::asking::Caller;
 pub const PATIENCE: Duration = Duration::from_secs(50);
 
 /// The result of a call that ends before the answer.
-const STILL_ASKED: &str = "Nothing was applied yet: the user is still being asked about it in this client. Their answer still counts, and your next call to this server reports it. You can go on with something else.";
+const STILL_ASKED: &str = "Nothing was applied yet: the user is still being asked about it in this client. Their answer still counts, and your next call to this server reports it. You can go on with something else. If the user no longer sees the question, they can decide in a terminal: `airlock pending --all` lists the action, and `airlock resolve` decides.";
 
 /// The questions of one conversation that are open though their calls have ended. Clones are the
 /// same.
@@ -70,12 +70,18 @@ impl LateAnswers {
             let answered = call.await;
             let mut inner = late.lock();
             // A question that was withdrawn has no outcome.
-            let outcome = told(&answered).filter(|_| !stop.is_cancelled());
-            inner.outcomes.extend(outcome);
+            if !stop.is_cancelled() {
+                inner.outcomes.extend(told(&answered));
+            }
             stop.cancel();
             inner.stops.retain(|it| !it.is_cancelled());
         });
         still_asked()
+    }
+
+    /// Keeps the outcome of a call whose client won't hear of it otherwise.
+    pub fn keep(&self, answered: &CallToolResponse) {
+        self.lock().outcomes.extend(told(answered));
     }
 
     /// The result of another `resolve` while a question is open: no question is asked twice.

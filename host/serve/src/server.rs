@@ -300,10 +300,15 @@ impl Server {
                 answer = &mut carrying_out => Ok(answer),
                 Ok(task) = &mut becomes => Err(Some(task)),
                 () = self.late.is_due(&caller) => Err(None),
-                () = context.ct.cancelled() => {
-                    stop.cancel();
-                    Ok((&mut carrying_out).await)
-                }
+                () = context.ct.cancelled() => match caller.has_asked() {
+                    // A client that has reached its time limit cancels the call, while the person
+                    // goes on thinking: their decision counts.
+                    true => Err(None),
+                    false => {
+                        stop.cancel();
+                        Ok((&mut carrying_out).await)
+                    }
+                },
             }
         };
         let token = context.meta.get_progress_token();
@@ -315,7 +320,13 @@ impl Server {
                     self.tasks.end(&task.task_id, answer);
                     task
                 }
-                Err(_) => return answer,
+                Err(_) => {
+                    // Its client has cancelled the call since the person answered.
+                    if context.ct.is_cancelled() && caller.has_asked() {
+                        self.late.keep(&answer);
+                    }
+                    return answer;
+                }
             },
             Err(None) => return self.late.go_on(stop, carrying_out),
             Err(Some(task)) => {

@@ -4,6 +4,7 @@ pub mod client;
 mod deciding;
 mod hostile;
 mod http;
+mod late;
 mod quirks;
 mod reloading;
 mod tasks;

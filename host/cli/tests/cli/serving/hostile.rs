@@ -29,28 +29,6 @@ fn asked(server: &mut Server) -> (u64, Value) {
 }
 
 #[test]
-fn a_question_is_withdrawn_with_the_call_that_asks_it() {
-    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
-    let (mut server, _) = Server::initialized(&store, folder.path(), &[], "2025-11-25", asks());
-    let (id, asked) = asked(&mut server);
-    server.send(&json!({
-        "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id},
-    }));
-    let withdrawn = server.next();
-    assert_eq!(
-        withdrawn["method"], "notifications/cancelled",
-        "{withdrawn}"
-    );
-    assert_eq!(withdrawn["params"]["requestId"], asked["id"]);
-    // Whoever answers all the same has decided nothing.
-    let answer = json!({"action": "accept", "content": {"decision": "apply"}});
-    server.send(&json!({"jsonrpc": "2.0", "id": asked["id"], "result": answer}));
-    let listed = server.request("tools/list", json!({}));
-    assert!(listed["result"].is_object(), "{listed}");
-    assert_eq!(names(&folder), ["a.jpeg"]);
-}
-
-#[test]
 fn each_line_that_is_no_message_is_answered() {
     let (store, folder) = (Store::new(), folder(&[]));
     let (mut server, _) = Server::initialized(&store, folder.path(), &[], "2025-11-25", json!({}));
