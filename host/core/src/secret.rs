@@ -73,7 +73,7 @@ fn read_key(path: &Path) -> io::Result<Option<[u8; SECRET_BYTES]>> {
     Ok(key.try_into().ok())
 }
 
-/// A secret that others can read is none, and one that others can write is theirs.
+/// Refuses a key that other users can read or write.
 #[cfg(unix)]
 fn check_private(file: &std::fs::File, path: &Path) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;

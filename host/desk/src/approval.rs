@@ -109,8 +109,7 @@ impl Judge {
         judged.await
     }
 
-    /// What would be done with an action of a tool that no rule names, which writes this file and
-    /// does nothing else.
+    /// The judgement of an action that only writes this file, by a tool that no rule names.
     pub async fn judge_path(&self, workspace: &Path, path: &str, default: Verdict) -> Judgement {
         let is_there = workspace.join(path).exists();
         let kind = match is_there {
@@ -152,7 +151,7 @@ impl Judge {
             Ok(judgement) => judgement,
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
-                // The runtime is shutting down, and drops whoever asks.
+                // The runtime is shutting down, and drops this future.
                 Err(_) => std::future::pending().await,
             },
         }
@@ -182,7 +181,7 @@ impl Judge {
         }
     }
 
-    /// Whether what was decided with this evidence may still be committed. Nothing is counted.
+    /// Judges once more right before a commit. The budget isn't touched.
     pub async fn recheck(&self, request: &ConfirmRequest<'_>, default: Verdict) -> Confirmation {
         let judgement = self.judge(&Wanted::from(request), default).await;
         match judgement.verdict.accepts(request.decided_by.evidence) {
@@ -253,7 +252,7 @@ pub struct Spent {
     pub spent: Totals,
 }
 
-/// What rules look at: diffs may be long.
+/// Rules don't look at diffs, which may be long.
 fn without_diffs(effects: &Effects) -> Effects {
     let Effects {
         verified, changes, ..

@@ -223,8 +223,7 @@ impl Change {
         }
     }
 
-    /// Whether it is a file under another name whose contents are other ones too: a rename and a
-    /// modification.
+    /// Whether a file was renamed and its contents changed too.
     pub fn is_rewritten(&self) -> bool {
         let (Some(before), Some(after)) = (&self.before, &self.after) else {
             return false;

@@ -12,49 +12,47 @@ use serde::{Deserialize, Serialize};
 use crate::pattern::{Pattern, glob};
 pub use table::{Class, ControlFile, built_in};
 
-/// What an operator says of control files.
+/// An operator's additions to the control files.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Control {
-    /// What else is a control file, beside those that always are
+    /// More control files, in addition to those in the table
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Pattern>,
 }
 
-/// What a link is called that leads out of the workspace: it is no file in there, and counts as a
-/// control file.
+/// The control file's name for a link that leads out of the workspace.
 pub const OUTSIDE: &str = "outside";
 
-/// What a name such as `GIT~1` is called: on Windows it may be another name of any file, so it
-/// counts as a control file.
+/// The control file's name for `GIT~1` and the like: on Windows, such a name may mean any file.
 pub const SHORT_NAME: &str = "short-name";
 
-/// The names of control files that are in no table.
+/// Names of control files that the table doesn't have.
 pub const UNLISTED: [&str; 2] = [OUTSIDE, SHORT_NAME];
 
 /// The control files of a workspace.
 #[derive(Debug, Clone)]
 pub struct ControlFiles {
-    /// Beside those that always are, in the order of `names`.
+    /// Patterns of the configuration, in the order of `names`.
     also: GlobSet,
     names: Vec<String>,
-    /// Whether what is beside them has patterns of several names.
+    /// Whether one of these patterns has a slash.
     has_paths: bool,
 }
 
-/// Those that always are, or what builds run.
+/// A part of the table.
 struct Always {
     set: GlobSet,
     files: Vec<&'static ControlFile>,
 }
 
-/// Compiled once, when the first path is judged. The patterns have small letters, and so has what
-/// they are compared with: for most of them that is a look into a table of names, where patterns
-/// that ignore case would be a thousand regular expressions.
+/// Compiled once, when the first path is judged. Patterns and folded paths both have small letters,
+/// so most patterns are looked up in a hash table. Patterns that ignore case would be a thousand
+/// regular expressions.
 static ALWAYS: LazyLock<Always> = LazyLock::new(|| Always::of(|class| class != Class::Build));
 static BUILD: LazyLock<Always> = LazyLock::new(|| Always::of(|class| class == Class::Build));
 
-/// All names in the table's patterns that something has to be below.
+/// The names in the table's patterns that come before a slash.
 static JOINTS: LazyLock<GlobSet> = LazyLock::new(|| {
     let mut set = GlobSetBuilder::new();
     for pattern in built_in().iter().flat_map(|it| &it.patterns) {
@@ -88,13 +86,13 @@ impl Always {
 }
 
 impl ControlFiles {
-    /// Those that always are, with what these say, and these very paths.
+    /// The table, the additions of `also`, and exactly these `paths`.
     pub fn new<'a>(also: &[Control], paths: impl IntoIterator<Item = &'a str>) -> Self {
         let mut set = GlobSetBuilder::new();
         let mut names = Vec::new();
         let mut has_paths = false;
         let mut add = |pattern: &str, name: &str| {
-            // Each was compiled before, by itself.
+            // Each compiled when its file was read.
             if let Ok(glob) = glob(pattern, true) {
                 set.add(glob);
                 names.push(name.to_owned());
@@ -115,10 +113,10 @@ impl ControlFiles {
         }
     }
 
-    /// What the control file is called that this path is, or is below, if it is any.
+    /// The name of the control file that has this path, or has it inside.
     ///
-    /// `above` is where the workspace lies, such as `project/.github`, or empty: a workspace may
-    /// itself be a control file.
+    /// `above` is the workspace's own location, such as `project/.github`, or empty: the workspace
+    /// itself may be in a control file.
     pub fn name_of(&self, above: &str, path: &str) -> Option<&str> {
         let small = small(above, path);
         let own = ends(path).find_map(|end| {
@@ -129,8 +127,7 @@ impl ControlFiles {
             .or_else(|| path.split('/').any(is_short).then_some(SHORT_NAME))
     }
 
-    /// Whether a name may be a control file's only together with what is below it, as `.github` is
-    /// with `workflows`.
+    /// Whether a pattern with a slash has this name before a slash, as `.github/workflows` does.
     pub(crate) fn is_joint(&self, name: &str) -> bool {
         self.has_paths || JOINTS.is_match(&*folded(name))
     }
@@ -144,13 +141,14 @@ impl ControlFiles {
     }
 }
 
-/// Whether build or test runs this path, or what it is below.
+/// Whether build or test runs this path, or a directory above it.
 pub fn is_for_builds(path: &str) -> bool {
     let small = small("", path);
     ends(&small).any(|end| BUILD.find(&small[..end]).is_some())
 }
 
-/// A path from above the workspace on, with its names folded. A backslash is a `/` to Windows.
+/// A path with the workspace's location before it, and all names folded. Windows reads a backslash
+/// as `/`.
 fn small(above: &str, path: &str) -> String {
     let names = above.split('/').chain(path.split(['/', '\\']));
     let names = names.filter(|name| !name.is_empty()).map(folded);
@@ -158,7 +156,7 @@ fn small(above: &str, path: &str) -> String {
     names.join("/")
 }
 
-/// Where each name of a path ends.
+/// The offsets at which a path's names end.
 fn ends(path: &str) -> impl Iterator<Item = usize> {
     path.match_indices('/')
         .map(|(end, _)| end)

@@ -109,8 +109,7 @@ impl Rules {
 
     /// What is to be done with an action.
     ///
-    /// `default` is for what no rule is about. `surroundings` is the workspace as it is before the
-    /// action.
+    /// `default` applies if no rule does. `surroundings` is the workspace before the action.
     pub fn judge(
         &self,
         subject: &Subject<'_>,
@@ -161,7 +160,7 @@ impl Rules {
     }
 }
 
-/// The rules that are about an action, and fit its numbers.
+/// The rules about an action whose limits it keeps.
 struct Judging<'r> {
     default: Verdict,
     operator: Fitting<'r>,
@@ -182,7 +181,7 @@ impl Judging<'_> {
         let path = &*touched.path;
         let rule = self.operator.first_about(touched);
         let verdict = rule.map_or(self.default, |rule| rule.then);
-        // What is let through by its own name needs no rule about each link that leads to it.
+        // A rule that allows a path doesn't have to allow each link to it too.
         if !touched.is_alias || rule.is_some() && verdict > Verdict::Allow {
             collected.add(verdict, By::of(rule, false), path);
         }
@@ -274,8 +273,8 @@ impl<'r> Fitting<'r> {
     }
 }
 
-/// A file that is renamed and rewritten takes a rule that lets both through. A rule that asks or
-/// refuses is about it by either.
+/// To allow a renamed and rewritten file, a rule has to have both kinds. To ask or refuse, one of
+/// them is enough.
 fn is_of_kinds(rule: &Rule, change: &Change) -> bool {
     let has = |kind: ChangeKind| rule.kinds.is_empty() || rule.kinds.contains(&kind);
     match (change.is_rewritten(), rule.then) {

@@ -1,38 +1,39 @@
-//! What is in the workspace beside what an action changes, as far as judging needs it.
+//! The workspace around an action's changes, as far as the rules ask about it.
 
 use airlock_model::effects::ObjectKind;
 
-/// A workspace as it is before the action. Paths are below it, separated by `/`.
+/// A workspace before the action. Paths are relative to it, separated by `/`.
 pub trait Surroundings {
-    /// What is in a directory, at any depth; no link is followed.
+    /// The contents of a directory, at any depth. Links aren't followed, and anything else than a
+    /// directory is empty.
     fn inside(&self, directory: &str) -> Inside;
 
     /// All links of the workspace.
     fn links(&self) -> &Links;
 
-    /// Whether something is there; a link that leads nowhere is something.
+    /// Whether a path exists, also as a link that leads nowhere.
     fn has(&self, path: &str) -> bool;
 
-    /// Where the workspace lies: its path from the top of its repository on, or from the user's
-    /// home where it is in none, such as `project/.github`. Empty for the top itself.
+    /// The workspace's own location, such as `project/.github`: its path below the top of its git
+    /// repository, or below the user's home if it isn't in one. Empty for the top itself.
     fn above(&self) -> &str;
 }
 
-/// What is in a directory.
+/// The contents of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Inside {
-    /// What is in it, at any depth.
+    /// Everything in it, at any depth.
     pub entries: Vec<Entry>,
-    /// Whether these are all; else anything may be there.
+    /// Whether these are all; if not, anything may be there.
     pub is_all: bool,
 }
 
-/// What is at a path in a directory.
+/// A path in a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Relative to the directory, separated by `/`.
     pub path: String,
-    /// What it is.
+    /// File, directory, link or special file.
     pub object: ObjectKind,
     /// Whether it is a file that can be executed.
     pub executable: bool,
@@ -41,18 +42,18 @@ pub struct Entry {
 /// The links of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Links {
-    /// Each link's path, and where it leads as it is written.
+    /// Each link's path and its target, as it is written.
     pub links: Vec<(String, String)>,
     /// Whether these are all.
     pub is_all: bool,
 }
 
-/// A workspace with nothing in it, for what needs no look at one.
+/// An empty workspace, for actions without one and for tests.
 #[derive(Debug, Clone, Default)]
 pub struct Empty(Links);
 
 impl Empty {
-    /// Nothing is there, and nothing is hidden.
+    /// A workspace without a file or a link.
     pub fn new() -> Self {
         Self(Links {
             links: Vec::new(),

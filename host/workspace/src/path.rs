@@ -17,12 +17,11 @@ pub fn is_private(name: &str) -> bool {
     folded(name) == PRIVATE
 }
 
-/// A name as the most forgiving file system and checkout take it: without case, without the
-/// difference between characters that are compatible (NFKC), without what has no width, and without
-/// what Windows drops (dots and spaces at the end, and a stream's name after a colon).
+/// A name as the most forgiving file system reads it: compatible characters are equal (NFKC), case
+/// and characters without width are ignored, and so are the parts that Windows drops (dots and
+/// spaces at the end, and a stream's name after a colon).
 ///
-/// Two names that fold to different ones are never the same file, except by a short name such as
-/// `GIT~1`.
+/// Names that fold differently never name the same file, except short names such as `GIT~1`.
 pub fn folded(name: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase() && byte != b':';
     if name.bytes().all(is_plain) {

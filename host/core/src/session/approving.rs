@@ -48,12 +48,11 @@ pub trait Approver: Send + Sync + 'static {
         Confirmation::Commit
     }
 
-    /// Whether it may still be put into the workspace, now that it is about to be, and nobody else
-    /// changes the workspace: what is beside the changes may be other than when it was decided
-    /// about. Asked under the workspace's lock, of every commit, so that it asks no person and
-    /// looks at nothing that takes long.
+    /// Whether the changes may still be committed. Called before every commit, under the workspace's
+    /// lock, because other files may have changed since the decision: there may be a new link to a
+    /// changed file, for example. Don't ask a person here, and don't take long.
     ///
-    /// Without an implementation it may.
+    /// Default: they may.
     async fn recheck(&self, _request: &ConfirmRequest<'_>) -> Confirmation {
         Confirmation::Commit
     }

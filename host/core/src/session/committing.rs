@@ -99,7 +99,7 @@ impl Committing<'_> {
             reviewed => reviewed,
         };
         let action = NamedAction::from(self.action);
-        // What was confirmed just now was judged as it is.
+        // Changes that were confirmed just now have just been judged.
         let recheck = self.recheck().filter(|_| was_reviewed);
         // Asked before the guest ran, and once more now that nobody else commits. What it changes
         // itself is compared anyway.
@@ -329,7 +329,7 @@ enum NotCommitted {
     /// What it was made from has changed.
     Stale(Vec<StaleFile>),
     Unreadable(Error),
-    /// Whoever embeds the host doesn't want it any more, with the reason.
+    /// The approver rejected it, with the reason.
     Refused(String),
     Commit(CommitError),
 }

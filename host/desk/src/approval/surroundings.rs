@@ -1,4 +1,4 @@
-//! The workspace as it is, for the rules: what is in directories, and where links lead.
+//! The folder on disk, as the rules ask about it.
 
 use std::cell::Cell;
 use std::env;
@@ -10,24 +10,23 @@ use std::path::{Path, PathBuf};
 use airlock_host::effects::ObjectKind;
 use airlock_rules::{Entry, Inside, Links, Surroundings};
 
-/// How many objects are looked at in the directories that one action moves, and in those that its
-/// links lead to.
+/// The most objects in the directories that an action moves or links to.
 const MOST_INSIDE: usize = 20_000;
 
-/// How many objects are looked at in search of links.
+/// The most objects among which links are looked for.
 const MOST_IN_ALL: usize = 1_000_000;
 
-/// A folder of this machine. It is read when it is asked about.
+/// A folder of this machine. It is read when the rules ask.
 pub struct Folder {
     root: PathBuf,
     above: String,
     links: Links,
-    /// What may still be looked at inside of directories.
+    /// How many more objects inside directories may be looked at.
     room: Cell<usize>,
 }
 
 impl Folder {
-    /// Looks for its links, which takes as long as listing all that is in it.
+    /// Looks for links, which takes as long as listing the whole folder.
     pub fn at(root: &Path) -> Self {
         Self {
             root: root.to_owned(),
@@ -69,14 +68,14 @@ impl Surroundings for Folder {
     }
 }
 
-/// What can't be read may be anything: it counts as executable.
+/// A file whose mode can't be read counts as executable.
 fn is_executable(entry: &DirEntry) -> bool {
     let mode = entry.metadata().map(|it| it.permissions().mode());
     mode.map_or(true, |mode| mode & 0o111 != 0)
 }
 
-/// Where a folder lies below the top of its repository, which may be itself, or else below the
-/// user's home, or else below the root.
+/// A folder's path below the top of its repository, or else below the user's home, or else below
+/// the root.
 fn above(root: &Path, home: Option<&Path>) -> String {
     let is_top = |folder: &&Path| fs::symlink_metadata(folder.join(".git")).is_ok();
     let top = root.ancestors().find(is_top).or(home);
@@ -92,13 +91,13 @@ fn links(root: &Path, most: usize) -> Links {
         if object != ObjectKind::Link {
             return;
         }
-        // One that can't be read leads anywhere.
+        // A link that can't be read may lead anywhere.
         let target = fs::read_link(entry.path()).unwrap_or_else(|_| "/".into());
         links
             .links
             .push((path, target.to_string_lossy().into_owned()));
     });
-    // This user's programs follow no link that lies where this user can't look.
+    // Links in directories that this user can't read don't matter to this user's programs.
     links.is_all = seen != Seen::UpTo;
     links
 }
@@ -109,12 +108,12 @@ enum Seen {
     All,
     /// All but directories that can't be read.
     Readable,
-    /// As much as there was room for.
+    /// Only as much as the bound allows.
     UpTo,
 }
 
-/// Shows all that is in a directory, at any depth, by paths below it, and says how much that is.
-/// No link is followed: what it leads to is elsewhere. What is no directory has nothing in it.
+/// Calls `found` with the contents of a directory, at any depth, by paths relative to it. Links
+/// aren't followed. Anything else than a directory is empty.
 fn walk(
     directory: &Path,
     room: &mut usize,

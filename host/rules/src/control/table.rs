@@ -4,13 +4,12 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-/// What always is a control file: what a rule calls it, and the names and paths that it has, at any
-/// depth, with all that is below them.
+/// An entry of the table: names and paths, at any depth, with everything below them.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ControlFile {
-    /// As a rule names it in `control`.
+    /// The name for a rule's `control`.
     pub name: String,
     /// When it takes effect.
     pub class: Class,
@@ -18,7 +17,7 @@ pub struct ControlFile {
     pub patterns: Vec<String>,
     /// The page that says so.
     pub source: String,
-    /// When somebody last compared it with that page, such as `2026-11-28`.
+    /// The date of the last comparison with that page, such as `2026-11-28`.
     pub reviewed: String,
 }
 
@@ -33,7 +32,7 @@ pub enum Class {
     Enter,
     /// When version control reads or checks out a folder.
     Checkout,
-    /// When somebody commits.
+    /// On a commit.
     Commit,
     /// When a hosting site or continuous integration sees it.
     Ci,
@@ -49,12 +48,12 @@ pub enum Class {
     Credentials,
     /// It is Airlock's own.
     Own,
-    /// When somebody has build or test run: no control file, but a rule can be about it.
+    /// When build or test runs. It isn't a control file, but a rule can be about it.
     Build,
 }
 
 impl Class {
-    /// What such a file can do, as a clause that begins with a verb.
+    /// The effect of such a file, as a clause that begins with a verb.
     pub fn does(self) -> &'static str {
         match self {
             Class::Open => "can run commands when an editor opens the folder",
@@ -86,7 +85,7 @@ static TABLE: LazyLock<Vec<ControlFile>> = LazyLock::new(|| {
     table.file
 });
 
-/// All that always are control files, and what builds run.
+/// All entries: control files, and the files that builds run.
 pub fn built_in() -> &'static [ControlFile] {
     &TABLE
 }

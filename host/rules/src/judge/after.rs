@@ -1,4 +1,4 @@
-//! The workspace as it is after an action: what is where, and where links lead then.
+//! The workspace as an action leaves it: which paths exist, and where links lead.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -12,23 +12,23 @@ use crate::surroundings::Surroundings;
 /// How many links are followed for one path, as Linux does.
 const FOLLOWED: usize = 40;
 
-/// What a workspace holds once an action's changes are made.
+/// A workspace after an action.
 pub(super) struct After<'a> {
     before: &'a dyn Surroundings,
     root: Option<&'a Path>,
-    /// By the path after.
+    /// By path after the action.
     made: HashMap<&'a str, &'a Change>,
-    /// Directories above those.
+    /// Directories above the paths in `made`.
     above_made: HashSet<&'a str>,
-    /// Paths before of what is moved away, and where it is then.
+    /// From the path before the action to the path after.
     moved: HashMap<&'a str, &'a str>,
-    /// Paths before of what is removed.
+    /// Removed paths, as they were before the action.
     removed: HashSet<&'a str>,
-    /// All links, by their path after.
+    /// The targets of all links, by path after the action.
     links: BTreeMap<String, String>,
-    /// Links by the path that they lead to.
+    /// All links, by the path that they lead to.
     by_target: BTreeMap<String, Vec<String>>,
-    /// The other paths of directories that were asked for.
+    /// Aliases of directories, kept for the next file in them.
     of_directories: RefCell<HashMap<String, Option<Vec<String>>>>,
 }
 
@@ -82,7 +82,7 @@ impl<'a> After<'a> {
     fn links_after(&self) -> BTreeMap<String, String> {
         let kept = self.before.links().links.iter().filter_map(|(path, to)| {
             let path = self.path_after(path)?;
-            // Something else is there then, or it is told below.
+            // It is overwritten, or `made` below has its new target.
             let is_made = self.made.contains_key(&*path);
             (!is_made).then(|| (path, to.clone()))
         });
@@ -93,7 +93,7 @@ impl<'a> After<'a> {
         kept.chain(made).collect()
     }
 
-    /// Where something is then that is at this path before; none where it is removed.
+    /// The path after the action of a path before it; none if it is removed.
     fn path_after(&self, path: &str) -> Option<String> {
         for end in ends_from_the_last(path) {
             let (above, rest) = path.split_at(end);
@@ -107,7 +107,7 @@ impl<'a> After<'a> {
         Some(path.to_owned())
     }
 
-    /// Whether something is at this path then.
+    /// Whether the path exists after the action.
     pub fn has(&self, path: &str) -> bool {
         if self.above_made.contains(path) {
             return true;
@@ -122,7 +122,7 @@ impl<'a> After<'a> {
             }
             return match &change.from {
                 Some(from) => self.is_kept(&format!("{from}{rest}"), from.len()),
-                // A directory that is new has what is told.
+                // All contents of a new directory are changes.
                 None if change.kind == ChangeKind::Created => false,
                 None => self.is_kept(path, above.len()),
             };
@@ -130,7 +130,8 @@ impl<'a> After<'a> {
         self.is_kept(path, 0)
     }
 
-    /// Whether what is there before still is, below a directory whose path has this length.
+    /// Whether a path of before still exists. `above` is the length of a directory's path that is
+    /// known to.
     fn is_kept(&self, path: &str, above: usize) -> bool {
         let mut ends = ends_from_the_last(path).take_while(|end| *end > above);
         let is_gone = |end: usize| {
@@ -139,13 +140,12 @@ impl<'a> After<'a> {
         !ends.any(is_gone) && self.before.has(path)
     }
 
-    /// Where a link leads as it is written, if there is one at this path then.
+    /// A link's target, as it is written.
     pub fn target(&self, link: &str) -> Option<&str> {
         self.links.get(link).map(String::as_str)
     }
 
-    /// The path that a path leads to once all links are followed; none where it leads out of the
-    /// workspace, or nowhere.
+    /// A path with all links followed; none if it leads out of the workspace, or in circles.
     pub fn resolved(&self, path: &str) -> Option<String> {
         let mut ahead: Vec<String> = path.split('/').rev().map(str::to_owned).collect();
         let mut found: Vec<String> = Vec::new();
@@ -179,18 +179,17 @@ impl<'a> After<'a> {
         Some(found.join("/"))
     }
 
-    /// The other paths by which links lead to a path then; none where there are more than anybody
-    /// looks through.
+    /// The other paths by which links lead to a path; none if there are more than `MOST_ALIASES`.
     ///
-    /// Of the paths that go through one link, only those are told apart that `is_joint` says may
-    /// mean something else together with what follows the link, by its name: links that lead to
-    /// each other's directories would make paths without end.
+    /// Links into each other's directories would make endless paths, so each link counts once. If
+    /// `is_joint` says that its name may match a pattern together with the names after it, it counts
+    /// once for each of these.
     pub fn aliases(&self, path: &str, is_joint: &impl Fn(&str) -> bool) -> Option<Rc<Vec<String>>> {
         let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
         if self.by_target.is_empty() || self.by_target.contains_key(path) {
             return self.aliases_of(path, is_joint).map(Rc::new);
         }
-        // Files of one directory have the same ones.
+        // All files of a directory have the same aliases.
         let mut known = self.of_directories.borrow_mut();
         let of_directory = known
             .entry(directory.to_owned())
@@ -232,13 +231,13 @@ impl<'a> After<'a> {
     }
 }
 
-/// How many names behind a link are compared: no pattern of a control file is longer.
+/// How many names after a link are compared: no pattern of a control file has more.
 const JOINED: usize = 4;
 
-/// How many other paths of one path are looked at.
+/// The most aliases of one path.
 const MOST_ALIASES: usize = 20_000;
 
-/// Where each name of a path ends, the last first.
+/// The offsets at which a path's names end, the last first.
 fn ends_from_the_last(path: &str) -> impl Iterator<Item = usize> {
     let slashes = path.rmatch_indices('/').map(|(end, _)| end);
     [path.len()].into_iter().chain(slashes)

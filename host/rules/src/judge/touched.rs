@@ -1,4 +1,4 @@
-//! What an action touches, each path by every name that leads to it.
+//! The paths that an action touches, under every name that leads to them.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,30 +10,30 @@ use super::after::After;
 use crate::control::{ControlFiles, OUTSIDE};
 use crate::surroundings::{Entry, Inside, Surroundings};
 
-/// What is at one path that a change touches.
+/// A path that a change touches.
 pub(super) struct Touched<'a> {
     pub path: String,
     pub change: &'a Change,
-    /// Whether it can be executed then.
+    /// Whether it can be executed after the action.
     pub executable: bool,
     /// Whether it is a link, before or after.
     pub link: bool,
-    /// What the control file is called that it counts as, if it is any.
+    /// The control file that it counts as, if any.
     pub control: Option<String>,
-    /// Whether this is another name, by a link, of something that is touched.
+    /// Whether the path goes through a link to a path that is touched.
     pub is_alias: bool,
 }
 
-/// Looks at what an action changes, in the workspace as it is then.
+/// Looks at an action's changes in the workspace as the action leaves it.
 pub(super) struct Looking<'a> {
     after: After<'a>,
     surroundings: &'a dyn Surroundings,
     control: &'a ControlFiles,
-    /// By directory: whether git takes it for a repository.
+    /// Whether git takes a directory for a repository, by directory.
     repositories: RefCell<HashMap<String, bool>>,
 }
 
-/// A change, with what is in the directory that it moves.
+/// A change, with the contents of the directory that it moves.
 pub(super) struct Looked<'a> {
     pub change: &'a Change,
     pub inside: Inside,
@@ -66,8 +66,7 @@ impl<'a> Looking<'a> {
         Looked { change, inside }
     }
 
-    /// Each path that a change touches, before and after; none where more paths lead there than
-    /// anybody looks through.
+    /// All paths that a change touches, before and after; none if there are too many.
     pub fn touched(&self, looked: &Looked<'a>) -> Option<Vec<Touched<'a>>> {
         let change = looked.change;
         let facts = [change.after.as_ref(), change.before.as_ref()];
@@ -142,7 +141,7 @@ impl<'a> Looking<'a> {
         self.control.name_of(self.surroundings.above(), path)
     }
 
-    /// What a link counts as by what it leads to.
+    /// The control file that a link counts as because of its target.
     fn control_of_target(&self, link: &str) -> Option<String> {
         let is_absolute = self
             .after
@@ -157,26 +156,26 @@ impl<'a> Looking<'a> {
         }
     }
 
-    /// The control files that there are below a link, by the link's own path, since it is a
-    /// directory then; none where there are more things than anybody looks through.
+    /// The control files that appear below a new link to a directory; none if the directory holds
+    /// more than the host looks through.
     fn below_link(&self, link: &str) -> Option<Vec<(String, String)>> {
         let Some(target) = self.after.resolved(link) else {
             return Some(Vec::new());
         };
-        // What is made there, or moved there, is touched itself, and has this path as an alias.
+        // Files that the action makes or moves there have this path as an alias.
         let inside = self.surroundings.inside(&target);
         let control = inside.entries.iter().filter_map(|entry| {
             let path = format!("{link}/{}", entry.path);
             let name = self.name_of(&path)?.to_owned();
-            // What already is one is none because of the link.
+            // A control file under its own path already isn't one because of the link.
             let own = join(&target, &entry.path);
             self.name_of(&own).is_none().then_some((path, name))
         });
         inside.is_all.then(|| control.collect())
     }
 
-    /// Whether a path is that of a git repository without the name `.git`, or of something in one:
-    /// git takes any directory for one that has `HEAD` and what goes with it.
+    /// Whether a path is in a git repository that isn't called `.git`: git takes any directory for
+    /// one that has `HEAD` and one of `PARTS`.
     fn is_in_repository(&self, path: &str) -> bool {
         let above = path.match_indices('/').map(|(end, _)| &path[..end]);
         [""].into_iter()
@@ -197,7 +196,7 @@ impl<'a> Looking<'a> {
     }
 }
 
-/// What git looks for beside `HEAD`: see gitrepository-layout(5).
+/// The other files and directories that git looks for: see gitrepository-layout(5).
 const PARTS: [&str; 5] = ["objects", "refs", "config", "commondir", "config.worktree"];
 
 fn join(directory: &str, below: &str) -> String {

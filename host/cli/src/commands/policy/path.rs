@@ -1,4 +1,4 @@
-//! What the rules say of a file, whatever changes it.
+//! `airlock policy explain PATH`.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -63,8 +63,8 @@ fn control_files(judgement: &Judgement) -> impl Iterator<Item = &'static Control
     named
 }
 
-/// A path as the rules have it: below the workspace, without `.` and `..`. What it names need not
-/// be there, and no link in it is followed.
+/// A path relative to the workspace, without `.` and `..`. It doesn't have to exist, and links
+/// aren't followed.
 fn below(workspace: &Path, path: &Path) -> Result<String, Failure> {
     let here = real_path(Path::new("."));
     let mut whole = PathBuf::new();

@@ -24,7 +24,7 @@ pub(super) struct Recheck {
 
 impl Recheck {
     /// # Errors
-    /// Why nothing is to be committed, as a clause.
+    /// The approver's reason against the commit, as a clause.
     pub async fn ask(&self, effects: &Effects) -> Result<(), String> {
         let request = ConfirmRequest {
             session: &self.session,
@@ -41,7 +41,7 @@ impl Recheck {
 }
 
 impl Committing<'_> {
-    /// None where there is nobody to ask.
+    /// None if the session has no approver.
     pub(super) fn recheck(&self) -> Option<Recheck> {
         Some(Recheck {
             approver: Arc::clone(self.session.inner.approver.as_ref()?),
