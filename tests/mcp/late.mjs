@@ -47,7 +47,7 @@ async function thinksAfter(kind, time, decision, { names, run }, door) {
       }
     }
     const expected = decision === "apply" ? /Applied batch rename/ : /discarded it instead/;
-    assert.match(told.at(-1), expected, told.join("\n---\n"));
+    assert.match(told.at(-1), expected, `first: ${told[0]}\nlast: ${told.at(-1)}`);
     assert.deepEqual(names(), left);
     assert.equal(asked, 1);
     assert.match(text(await client.callTool(listed)), /^Nothing is pending/);

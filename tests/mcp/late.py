@@ -37,8 +37,8 @@ async def thinks_after(kind: Any, place: Place, door: Stdio | Http, decision: st
                 while "answered since" not in told[-1]:
                     told.append((await kind.call(client, "list_pending", {})).text)
         expected = "Applied batch rename" if decision == "apply" else "discarded it instead"
-        assert expected in told[-1], told
-        assert place.names() == (["a.jpg"] if decision == "apply" else ["a.jpeg"]), told
+        assert expected in told[-1], (told[0], told[-1])
+        assert place.names() == (["a.jpg"] if decision == "apply" else ["a.jpeg"]), told[-1]
         assert len(person.asked) == 1, person.asked
         listed: Result = await kind.call(client, "list_pending", {})
         assert listed.text == "Nothing is pending.", listed

@@ -10,6 +10,7 @@ mod bodies;
 mod connections;
 mod conversations;
 mod gate;
+mod resuming;
 mod tokens;
 mod visit;
 

@@ -22,7 +22,7 @@ use super::bodies::{Answer, Bodies, not_a_message, not_read, text};
 use super::conversations::Conversations;
 use super::tokens::{Principal, Tokens};
 use super::visit::Visit;
-use super::{HEALTH, HttpSettings, IDLE, PATH, accept, batch};
+use super::{HEALTH, HttpSettings, IDLE, PATH, accept, batch, resuming};
 use crate::handler::{Handler, Place};
 
 pub(super) const SESSION: &str = "mcp-session-id";
@@ -120,6 +120,7 @@ impl Gate {
         }
         if request.method() == Method::GET {
             session?;
+            resuming::begin_after_last(request.headers_mut());
             return Ok(one.service.handle(request).await);
         }
         let (mut head, body) = request.into_parts();

@@ -126,6 +126,12 @@ fn an_outcome_is_not_told_to_a_call_that_its_client_has_cancelled() {
     assert!(applied, "the answer counts");
     store.json(folder.path(), &["log", "--all"]);
     cancel(&mut server, spinning);
-    let told = told(&mut server);
-    assert!(told.contains("Applied batch rename"), "{told}");
+    // One plugin's calls come one after the other, so this one ends after the cancelled one.
+    let quick = json!([{"do": "text", "text": "free"}]);
+    let quick: Value = serde_json::from_str(&steps(quick)).unwrap();
+    let mut heard = text(&server.call("puppet", quick));
+    if !heard.contains("has answered since") {
+        heard = told(&mut server);
+    }
+    assert!(heard.contains("Applied batch rename"), "{heard}");
 }
