@@ -36,6 +36,10 @@ const MAX_JOURNAL: u64 = 1 << 30;
 
 const MAX_COMMITTED: u64 = 256 << 20;
 
+/// The largest record of an outcome that is read, in bytes. A result of 16 MiB has at most six
+/// times as many as JSON.
+const MAX_OUTCOME: u64 = 128 << 20;
+
 /// What a journal says.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Journal {
@@ -317,7 +321,7 @@ impl<'a> Private<'a> {
             if name == "." || name == ".." {
                 continue;
             }
-            let sealed = read(&outcomes, name, u64::MAX).ok().flatten();
+            let sealed = read(&outcomes, name, MAX_OUTCOME).ok().flatten();
             let record = sealed.as_deref();
             let record = record.and_then(|sealed| self.unsealed("outcome", sealed));
             let found = record.and_then(|record| serde_json::from_slice(record).ok());

@@ -87,6 +87,13 @@ fn recover_one(
             .into());
         }
     };
+    if private.is_committed(&journal.id).doing(reading)? {
+        // All its steps were done before the id was noted, so that only cleaning up was cut off, or
+        // a backup has brought the journal back: the files are other programs' since.
+        finish(private, name, &folder, lower, &journal)?;
+        recovered.finished.push(journal.id);
+        return Ok(());
+    }
     let runner = Runner::new(lower, &folder);
     if let Err(stuck) = runner.forward(&journal.steps) {
         // Nobody was told of it as committed, since then it would be in its place: so it may go

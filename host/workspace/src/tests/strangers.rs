@@ -110,6 +110,30 @@ fn a_journal_is_believed_only_by_its_own_folder_under_its_own_key() {
 }
 
 #[test]
+fn a_journal_that_comes_back_after_its_commit_is_not_carried_out_again() {
+    let place = Place::new();
+    place.cut_off("folder");
+    let folder = place.path("folder");
+    let (journal, saved) = (journal_of(&folder).unwrap(), place.path("saved"));
+    let copy = |from: &Path, to: &Path| {
+        let copied = Command::new("cp").arg("-a").args([from, to]).status();
+        assert!(copied.unwrap().success());
+    };
+    copy(&journal, &saved);
+    let workspace = open(&folder);
+    assert_eq!(workspace.recover().unwrap().finished, ["cut"]);
+    // Its user takes it back, and a backup is put back.
+    fs::rename(folder.join("b"), folder.join("a")).unwrap();
+    let before = tree(&folder);
+    copy(&saved, &journal);
+    workspace.recover().unwrap();
+    assert_eq!(tree(&folder), before);
+    assert!(journal_of(&folder).is_none());
+    let committed = place.commit(&workspace, "next", None);
+    assert_eq!(committed.as_deref(), Some("committed"));
+}
+
+#[test]
 fn a_journal_of_which_a_byte_is_another_is_not_believed() {
     let place = Place::new();
     place.cut_off("folder");
