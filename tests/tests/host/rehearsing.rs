@@ -168,7 +168,10 @@ async fn a_side_effect_that_no_preview_names_is_named_by_the_host() {
             json!({"do": "fs", "op": "append", "path": "src/deep/main.rs", "text": "evil"}),
             "modified src/deep/main.rs",
         ),
-        (write("c.txt", "other contents"), "renamed a.txt -> c.txt"),
+        (
+            write("c.txt", "other contents"),
+            "renamed a.txt -> c.txt, with other contents",
+        ),
         (to("copy", ".env", "public.txt"), "created public.txt"),
     ] {
         let puppet = puppet().await;

@@ -48,9 +48,9 @@ pub trait Approver: Send + Sync + 'static {
         Confirmation::Commit
     }
 
-    /// Whether the changes may still be committed. Called before every commit, under the workspace's
-    /// lock, because other files may have changed since the decision: there may be a new link to a
-    /// changed file, for example. Don't ask a person here, and don't take long.
+    /// Whether the changes may still be committed. Called before every commit, while the workspace
+    /// is locked, because other files may have changed since the decision: there may be a new link
+    /// to a changed file, for example. Don't ask a person here, and don't take long.
     ///
     /// Default: they may.
     async fn recheck(&self, _request: &ConfirmRequest<'_>) -> Confirmation {

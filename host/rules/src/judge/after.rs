@@ -182,8 +182,8 @@ impl<'a> After<'a> {
     /// The other paths by which links lead to a path; none if there are more than `MOST_ALIASES`.
     ///
     /// Links into each other's directories would make endless paths, so each link counts once. If
-    /// `is_joint` says that its name may match a pattern together with the names after it, it counts
-    /// once for each of these.
+    /// `is_joint` says that its name may match a pattern together with the names after it, then it
+    /// counts once for each of these.
     pub fn aliases(&self, path: &str, is_joint: &impl Fn(&str) -> bool) -> Option<Rc<Vec<String>>> {
         let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
         if self.by_target.is_empty() || self.by_target.contains_key(path) {
