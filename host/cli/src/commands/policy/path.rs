@@ -56,11 +56,10 @@ pub async fn explain(path: &str, store: &Named, out: &mut Output) -> Result<Exit
 }
 
 fn control_files(judgement: &Judgement) -> impl Iterator<Item = &'static ControlFile> {
-    let named = judgement.because.iter().filter_map(|it| match &it.by {
+    judgement.because.iter().filter_map(|it| match &it.by {
         By::Control(name) => built_in().iter().find(|file| file.name == *name),
         _ => None,
-    });
-    named
+    })
 }
 
 /// A path relative to the workspace, without `.` and `..`. It doesn't have to exist, and links
