@@ -13,10 +13,10 @@ use airlock_host::effects::{Change, ChangeKind, Effects, Facts, ObjectKind};
 use airlock_host::pending::{CallRecord, Evidence, SessionId};
 use airlock_host::store::{self, DurableStore, StoreError};
 use airlock_rules::{Budget, Empty, Judgement, Rules, Subject, Totals, Verdict};
-
-use crate::store::Store;
-use surroundings::Folder;
 use tokio::task::spawn_blocking;
+
+use self::surroundings::Folder;
+use crate::store::Store;
 
 /// What the operator's rules, and those of the workspace, say of actions. Cheap to clone; clones
 /// have the same rules.
@@ -144,7 +144,7 @@ impl Judge {
             let is_changed = effects.as_ref().is_some_and(|it| !it.changes.is_empty());
             match workspace.as_deref().filter(|_| is_changed) {
                 Some(folder) => rules.judge(&subject, default, &Folder::at(folder)),
-                None => rules.judge(&subject, default, &Empty::new()),
+                None => rules.judge(&subject, default, &Empty),
             }
         });
         match judging.await {

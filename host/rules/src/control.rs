@@ -9,6 +9,7 @@ use globset::{GlobSet, GlobSetBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::path::ends;
 use crate::pattern::{Pattern, glob};
 pub use table::{Class, ControlFile, built_in};
 
@@ -154,13 +155,6 @@ fn small(above: &str, path: &str) -> String {
     let names = names.filter(|name| !name.is_empty()).map(folded);
     let names: Vec<_> = names.collect();
     names.join("/")
-}
-
-/// The offsets at which a path's names end.
-fn ends(path: &str) -> impl Iterator<Item = usize> {
-    path.match_indices('/')
-        .map(|(end, _)| end)
-        .chain([path.len()])
 }
 
 /// Whether a name has the form of a short one: at most eight characters that end in `~` and a

@@ -2,6 +2,7 @@
 
 mod control;
 mod judge;
+mod path;
 mod pattern;
 mod plugin;
 mod rule;

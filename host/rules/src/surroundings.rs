@@ -49,18 +49,8 @@ pub struct Links {
 }
 
 /// An empty workspace, for actions without one and for tests.
-#[derive(Debug, Clone, Default)]
-pub struct Empty(Links);
-
-impl Empty {
-    /// A workspace without a file or a link.
-    pub fn new() -> Self {
-        Self(Links {
-            links: Vec::new(),
-            is_all: true,
-        })
-    }
-}
+#[derive(Debug, Clone, Copy)]
+pub struct Empty;
 
 impl Surroundings for Empty {
     fn inside(&self, _: &str) -> Inside {
@@ -71,7 +61,11 @@ impl Surroundings for Empty {
     }
 
     fn links(&self) -> &Links {
-        &self.0
+        const NONE: &Links = &Links {
+            links: Vec::new(),
+            is_all: true,
+        };
+        NONE
     }
 
     fn has(&self, _: &str) -> bool {

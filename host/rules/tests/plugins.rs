@@ -37,7 +37,7 @@ fn a_rule_about_a_plugin_is_about_its_bytes_however_they_are_named() {
             workspace: None,
             effects: Some(&effects),
         };
-        let judgement = rules(&text).judge(&subject, Verdict::Ask, &Empty::new());
+        let judgement = rules(&text).judge(&subject, Verdict::Ask, &Empty);
         assert_eq!(judgement.verdict, expected, "{plugin}");
     };
     use Verdict::{Ask, Refuse};

@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
-use std::rc::Rc;
 
 use airlock_model::effects::{Change, ChangeKind};
 
+use crate::path::{ends, join};
 use crate::surroundings::Surroundings;
 
 /// How many links are followed for one path, as Linux does.
@@ -50,33 +50,32 @@ impl<'a> After<'a> {
             of_directories: RefCell::default(),
         };
         for change in changes {
-            match (&change.after, change.kind) {
-                (None, _) | (_, ChangeKind::Deleted) => {
-                    after.removed.insert(&change.path);
-                }
-                _ => {
-                    after.made.insert(&change.path, change);
-                    let above = ends_from_the_last(&change.path).skip(1);
-                    after
-                        .above_made
-                        .extend(above.map(|end| &change.path[..end]));
-                }
+            if change.after.is_none() {
+                after.removed.insert(&change.path);
+            } else {
+                after.made.insert(&change.path, change);
+                let above = ends(&change.path).rev().skip(1);
+                after
+                    .above_made
+                    .extend(above.map(|end| &change.path[..end]));
             }
-            if let Some(from) = change.from.as_deref().filter(|from| *from != change.path) {
+            if let Some(from) = moved_from(change) {
                 after.moved.insert(from, &change.path);
             }
         }
         after.links = after.links_after();
-        let led = after.links.keys().filter_map(|link| {
-            let target = after.resolved(link)?;
-            Some((target, link.clone()))
-        });
-        let mut by_target = BTreeMap::<_, Vec<_>>::new();
-        for (target, link) in led.collect::<Vec<_>>() {
-            by_target.entry(target).or_default().push(link);
-        }
-        after.by_target = by_target;
+        after.by_target = after.links_by_target();
         after
+    }
+
+    fn links_by_target(&self) -> BTreeMap<String, Vec<String>> {
+        let mut by_target = BTreeMap::<_, Vec<_>>::new();
+        for link in self.links.keys() {
+            if let Some(target) = self.resolved(link) {
+                by_target.entry(target).or_default().push(link.clone());
+            }
+        }
+        by_target
     }
 
     fn links_after(&self) -> BTreeMap<String, String> {
@@ -95,7 +94,7 @@ impl<'a> After<'a> {
 
     /// The path after the action of a path before it; none if it is removed.
     fn path_after(&self, path: &str) -> Option<String> {
-        for end in ends_from_the_last(path) {
+        for end in ends(path).rev() {
             let (above, rest) = path.split_at(end);
             if self.removed.contains(above) {
                 return None;
@@ -112,7 +111,7 @@ impl<'a> After<'a> {
         if self.above_made.contains(path) {
             return true;
         }
-        for end in ends_from_the_last(path) {
+        for end in ends(path).rev() {
             let (above, rest) = path.split_at(end);
             let Some(change) = self.made.get(above) else {
                 continue;
@@ -133,7 +132,7 @@ impl<'a> After<'a> {
     /// Whether a path of before still exists. `above` is the length of a directory's path that is
     /// known to.
     fn is_kept(&self, path: &str, above: usize) -> bool {
-        let mut ends = ends_from_the_last(path).take_while(|end| *end > above);
+        let mut ends = ends(path).rev().take_while(|end| *end > above);
         let is_gone = |end: usize| {
             self.removed.contains(&path[..end]) || self.moved.contains_key(&path[..end])
         };
@@ -184,19 +183,18 @@ impl<'a> After<'a> {
     /// Links into each other's directories would make endless paths, so each link counts once. If
     /// `is_joint` says that its name may match a pattern together with the names after it, then it
     /// counts once for each of these.
-    pub fn aliases(&self, path: &str, is_joint: &impl Fn(&str) -> bool) -> Option<Rc<Vec<String>>> {
+    pub fn aliases(&self, path: &str, is_joint: &impl Fn(&str) -> bool) -> Option<Vec<String>> {
         let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
         if self.by_target.is_empty() || self.by_target.contains_key(path) {
-            return self.aliases_of(path, is_joint).map(Rc::new);
+            return self.aliases_of(path, is_joint);
         }
         // All files of a directory have the same aliases.
         let mut known = self.of_directories.borrow_mut();
         let of_directory = known
             .entry(directory.to_owned())
             .or_insert_with(|| self.aliases_of(directory, is_joint));
-        let below = of_directory.iter().flatten();
-        let below = below.map(|alias| format!("{alias}/{name}")).collect();
-        of_directory.is_some().then(|| Rc::new(below))
+        let below = |alias: &String| join(alias, name);
+        Some(of_directory.as_ref()?.iter().map(below).collect())
     }
 
     fn aliases_of(&self, path: &str, is_joint: &impl Fn(&str) -> bool) -> Option<Vec<String>> {
@@ -205,7 +203,7 @@ impl<'a> After<'a> {
         let mut looked_at = 0;
         let mut next = Some(path.to_owned());
         while let Some(path) = next {
-            for end in ends_from_the_last(&path).chain([0]) {
+            for end in ends(&path).rev().chain([0]) {
                 let rest = path[end..].trim_start_matches('/');
                 for link in self.by_target.get(&path[..end]).into_iter().flatten() {
                     let name = link.rsplit('/').next().unwrap_or_default();
@@ -214,10 +212,7 @@ impl<'a> After<'a> {
                         false => Vec::new(),
                     };
                     if seen.insert((link.as_str(), joined.join("/"))) {
-                        aliases.push(match rest {
-                            "" => link.clone(),
-                            rest => format!("{link}/{rest}"),
-                        });
+                        aliases.push(join(link, rest));
                     }
                 }
             }
@@ -237,8 +232,7 @@ const JOINED: usize = 4;
 /// The most aliases of one path.
 const MOST_ALIASES: usize = 20_000;
 
-/// The offsets at which a path's names end, the last first.
-fn ends_from_the_last(path: &str) -> impl Iterator<Item = usize> {
-    let slashes = path.rmatch_indices('/').map(|(end, _)| end);
-    [path.len()].into_iter().chain(slashes)
+/// The path before, if it is another one.
+pub(super) fn moved_from(change: &Change) -> Option<&str> {
+    change.from.as_deref().filter(|from| *from != change.path)
 }

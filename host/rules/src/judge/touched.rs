@@ -6,8 +6,9 @@ use std::path::Path;
 
 use airlock_model::effects::{Change, Facts, ObjectKind};
 
-use super::after::After;
+use super::after::{After, moved_from};
 use crate::control::{ControlFiles, OUTSIDE};
+use crate::path::{ends, join};
 use crate::surroundings::{Entry, Inside, Surroundings};
 
 /// A path that a change touches.
@@ -113,23 +114,21 @@ impl<'a> Looking<'a> {
             control,
             is_alias,
         };
-        for alias in &*self
-            .after
-            .aliases(&path, &|name| self.control.is_joint(name))?
-        {
-            let control = self.name_of(alias).map(str::to_owned);
-            touched.push(one(alias.clone(), control, true));
+        let is_joint = |name: &str| self.control.is_joint(name);
+        for alias in self.after.aliases(&path, &is_joint)? {
+            let control = self.name_of(&alias).map(str::to_owned);
+            touched.push(one(alias, control, true));
         }
         let led = match is_link && is_after {
             true => self.below_link(&path)?,
             false => Vec::new(),
         };
-        let control = match self.name_of(&path) {
-            Some(name) => Some(name.to_owned()),
-            None if is_after && self.is_in_repository(&path) => Some(".git".to_owned()),
-            None if is_link && is_after => self.control_of_target(&path),
-            None => None,
+        let control = match (is_after, is_link) {
+            (false, _) => self.name_of(&path),
+            (true, false) => self.control_of(&path),
+            (true, true) => (self.control_of(&path)).or_else(|| self.control_of_target(&path)),
         };
+        let control = control.map(str::to_owned);
         touched.push(one(path, control, false));
         for (path, control) in led {
             touched.push(one(path, Some(control), true));
@@ -141,18 +140,21 @@ impl<'a> Looking<'a> {
         self.control.name_of(self.surroundings.above(), path)
     }
 
+    /// The control file that a path counts as after the action.
+    fn control_of(&self, path: &str) -> Option<&str> {
+        let in_repository = || self.is_in_repository(path).then_some(".git");
+        self.name_of(path).or_else(in_repository)
+    }
+
     /// The control file that a link counts as because of its target.
-    fn control_of_target(&self, link: &str) -> Option<String> {
+    fn control_of_target(&self, link: &str) -> Option<&str> {
         let is_absolute = self
             .after
             .target(link)
             .is_some_and(|it| it.starts_with('/'));
         match self.after.resolved(link).filter(|_| !is_absolute) {
-            None => Some(OUTSIDE.to_owned()),
-            Some(led) => match self.name_of(&led) {
-                Some(name) => Some(name.to_owned()),
-                None => self.is_in_repository(&led).then(|| ".git".to_owned()),
-            },
+            None => Some(OUTSIDE),
+            Some(led) => self.control_of(&led),
         }
     }
 
@@ -165,7 +167,7 @@ impl<'a> Looking<'a> {
         // Files that the action makes or moves there have this path as an alias.
         let inside = self.surroundings.inside(&target);
         let control = inside.entries.iter().filter_map(|entry| {
-            let path = format!("{link}/{}", entry.path);
+            let path = join(link, &entry.path);
             let name = self.name_of(&path)?.to_owned();
             // A control file under its own path already isn't one because of the link.
             let own = join(&target, &entry.path);
@@ -177,10 +179,8 @@ impl<'a> Looking<'a> {
     /// Whether a path is in a git repository that isn't called `.git`: git takes any directory for
     /// one that has `HEAD` and one of `PARTS`.
     fn is_in_repository(&self, path: &str) -> bool {
-        let above = path.match_indices('/').map(|(end, _)| &path[..end]);
-        [""].into_iter()
-            .chain(above)
-            .any(|directory| self.is_repository(directory))
+        let mut above = ends(path).rev().skip(1).chain([0]);
+        above.any(|end| self.is_repository(&path[..end]))
     }
 
     fn is_repository(&self, directory: &str) -> bool {
@@ -198,17 +198,6 @@ impl<'a> Looking<'a> {
 
 /// The other files and directories that git looks for: see gitrepository-layout(5).
 const PARTS: [&str; 5] = ["objects", "refs", "config", "commondir", "config.worktree"];
-
-fn join(directory: &str, below: &str) -> String {
-    match (directory, below) {
-        ("", path) | (path, "") => path.to_owned(),
-        (directory, below) => format!("{directory}/{below}"),
-    }
-}
-
-fn moved_from(change: &Change) -> Option<&str> {
-    change.from.as_deref().filter(|from| *from != change.path)
-}
 
 fn is_directory(facts: &Facts) -> bool {
     facts.object == ObjectKind::Directory
