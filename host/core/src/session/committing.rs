@@ -60,7 +60,7 @@ pub(super) struct AppliedBefore {
 pub(super) struct Committing<'a> {
     pub session: &'a Session,
     pub held: &'a HeldLease<'a>,
-    pub action: &'a PendingAction,
+    pub action: &'a Arc<PendingAction>,
     pub resolution: &'a Resolution,
     pub decided_by: &'a DecidedBy,
     /// What whoever decided has seen, where the host rehearsed it.
@@ -92,15 +92,12 @@ impl Committing<'_> {
         let confirm = self.held.confirm();
         let runtime = Handle::current();
         let reviewed = self.reviewed.map(|it| &it.effects);
-        let reviewed = reviewed.filter(|it| it.verified).cloned();
-        let was_reviewed = reviewed.is_some();
-        let reviewed = match reviewed {
-            None => self.confirmed(&changes, &folder).await?,
-            reviewed => reviewed,
+        let (reviewed, recheck) = match reviewed.filter(|it| it.verified).cloned() {
+            // Changes that are confirmed now are judged now.
+            None => (self.confirmed(&changes, &folder).await?, None),
+            reviewed => (reviewed, self.recheck()),
         };
-        let action = NamedAction::from(self.action);
-        // Changes that were confirmed just now have just been judged.
-        let recheck = self.recheck().filter(|_| was_reviewed);
+        let action = NamedAction::from(&**self.action);
         // Asked before the guest ran, and once more now that nobody else commits. What it changes
         // itself is compared anyway.
         let store = self.session.store()?;
@@ -112,8 +109,9 @@ impl Committing<'_> {
         let committed = in_background(move || {
             let workspace = open(&folder)?;
             let check = |found: &ChangeSet| {
+                let found = Effects::verified(told(found));
                 if let Some(reviewed) = &reviewed
-                    && !reviewed.is_same(&Effects::verified(told(found)))
+                    && !reviewed.is_same(&found)
                 {
                     return Err(NotCommitted::Different);
                 }
@@ -122,8 +120,7 @@ impl Committing<'_> {
                     return Err(NotCommitted::Stale(stale));
                 }
                 if let Some(recheck) = &recheck {
-                    let effects = Effects::verified(told(found));
-                    let asking = recheck.ask(&effects);
+                    let asking = recheck.ask(&found);
                     runtime.block_on(asking).map_err(NotCommitted::Refused)?;
                 }
                 // Asked under the workspace's lock: who has the claim now looks there before it

@@ -17,7 +17,7 @@ use crate::workspace::{WorkspaceFolder, changes_of};
 pub(super) struct Recheck {
     approver: Arc<dyn Approver>,
     session: SessionId,
-    action: PendingAction,
+    action: Arc<PendingAction>,
     resolution: Resolution,
     decided_by: DecidedBy,
 }
@@ -46,7 +46,7 @@ impl Committing<'_> {
         Some(Recheck {
             approver: Arc::clone(self.session.inner.approver.as_ref()?),
             session: self.session.id().clone(),
-            action: self.action.clone(),
+            action: Arc::clone(self.action),
             resolution: self.resolution.clone(),
             decided_by: self.decided_by.clone(),
         })
@@ -82,7 +82,7 @@ impl Committing<'_> {
         match unless_cancelled(self.cancel, approver.confirm(&request)).await? {
             Confirmation::Commit => Ok(Some(effects)),
             Confirmation::Drop { reason } => Err(Error::Refused {
-                action: Box::new(NamedAction::from(self.action)),
+                action: Box::new(NamedAction::from(&**self.action)),
                 reason,
             }),
         }
