@@ -87,15 +87,11 @@ fn recover_one(
             .into());
         }
     };
-    if private.is_committed(&journal.id).doing(reading)? {
-        // All its steps were done before the id was noted, so that only cleaning up was cut off, or
-        // a backup has brought the journal back: the files are other programs' since.
-        finish(private, name, &folder, lower, &journal)?;
-        recovered.finished.push(journal.id);
-        return Ok(());
-    }
+    // The id is noted once all steps are done. So only cleaning up was cut off then, or a backup has
+    // brought the journal back: other programs may have changed the files since.
+    let is_committed = private.is_committed(&journal.id).doing(reading)?;
     let runner = Runner::new(lower, &folder);
-    if let Err(stuck) = runner.forward(&journal.steps) {
+    if !is_committed && let Err(stuck) = runner.forward(&journal.steps) {
         // Nobody was told of it as committed, since then it would be in its place: so it may go
         // back as well, if nothing is in the way of that.
         if runner.backward(&journal.steps).is_err() {

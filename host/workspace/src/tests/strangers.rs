@@ -70,6 +70,11 @@ fn journal_of(folder: &Path) -> Option<PathBuf> {
     paths.find(|path| path.join("journal").exists())
 }
 
+fn copy(from: &Path, to: &Path) {
+    let copied = Command::new("cp").arg("-a").args([from, to]).status();
+    assert!(copied.unwrap().success());
+}
+
 #[test]
 fn a_journal_is_believed_only_by_its_own_folder_under_its_own_key() {
     // What is cut off is finished, so that what follows is no matter of a journal that is wrong.
@@ -90,10 +95,6 @@ fn a_journal_is_believed_only_by_its_own_folder_under_its_own_key() {
     let journal = journal_of(&place.path("folder")).unwrap();
     let copies = [place.path("other"), place.path("copied")];
     fs::create_dir(copies[0].join(".airlock")).unwrap();
-    let copy = |from: &Path, to: &Path| {
-        let copied = Command::new("cp").arg("-a").args([from, to]).status();
-        assert!(copied.unwrap().success());
-    };
     copy(&journal, &copies[0].join(".airlock"));
     copy(&place.path("folder"), &copies[1]);
     for copied in copies {
@@ -115,10 +116,6 @@ fn a_journal_that_comes_back_after_its_commit_is_not_carried_out_again() {
     place.cut_off("folder");
     let folder = place.path("folder");
     let (journal, saved) = (journal_of(&folder).unwrap(), place.path("saved"));
-    let copy = |from: &Path, to: &Path| {
-        let copied = Command::new("cp").arg("-a").args([from, to]).status();
-        assert!(copied.unwrap().success());
-    };
     copy(&journal, &saved);
     let workspace = open(&folder);
     assert_eq!(workspace.recover().unwrap().finished, ["cut"]);
