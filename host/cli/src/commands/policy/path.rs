@@ -2,7 +2,9 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use airlock_desk::approval::Judge;
 use airlock_desk::configuration::{Given, Settings};
+use airlock_desk::decider;
 use airlock_desk::session::real_path;
 use airlock_desk::store::{self, Named, WhenMissing};
 use airlock_render::{Block, Line};
@@ -17,13 +19,13 @@ use crate::terminal::output::Output;
 
 pub async fn explain(path: &str, store: &Named, out: &mut Output) -> Result<Exit, Failure> {
     let store = store::open(store, WhenMissing::Refuse).await?;
-    let given = Given::default();
-    let settings = Settings::read(store.choice().config(), &given, CATALOG);
+    let settings = Settings::read(store.choice().config(), &Given::default(), CATALOG);
     let settings = settings.map_err(airlock_desk::Error::from)?;
     let named = settings.workspace.value.as_deref();
     let workspace = real_path(named.unwrap_or(Path::new(".")));
     let path = below(&workspace, Path::new(path))?;
-    let judge = rules::judge(Some(&workspace), &store)?;
+    let rules = rules::of(&settings, &workspace, &store);
+    let judge = Judge::new(rules, &store, decider::user_at_machine());
     let decide = settings.decide.value;
     let of_model = judge.judge_path(&workspace, &path, decide.verdict()).await;
     let on_the_line = judge.judge_path(&workspace, &path, Verdict::Allow).await;
