@@ -87,8 +87,8 @@ fn recover_one(
             .into());
         }
     };
-    // The id is noted once all steps are done. So only cleaning up was cut off then, or a backup has
-    // brought the journal back: other programs may have changed the files since.
+    // The id is noted once all steps are done. So either only cleaning up was cut off, or a backup
+    // has brought the journal back: other programs may have changed the files since.
     let is_committed = private.is_committed(&journal.id).doing(reading)?;
     let runner = Runner::new(lower, &folder);
     if !is_committed && let Err(stuck) = runner.forward(&journal.steps) {
