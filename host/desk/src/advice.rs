@@ -62,6 +62,11 @@ fn about_store(error: &StoreError) -> Option<&'static str> {
         StoreError::SessionFull { .. } => {
             return Some("`airlock pending` lists them, and `airlock resolve` decides");
         }
+        StoreError::Full { .. } => {
+            return Some(
+                "`airlock pending` lists them; `airlock resolve apply --all` or `airlock resolve discard --all` decides about all of them",
+            );
+        }
         _ => {}
     }
     Some(match error.backend_kind()? {

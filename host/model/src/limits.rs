@@ -41,7 +41,7 @@ pub struct Limits {
     pub details_bytes: usize,
     /// Bytes of a pending action's state. Default: 4 MiB.
     pub state_bytes: usize,
-    /// Pending actions of a session at one time. Default: 1,000.
+    /// Pending actions of a session at one time. Default: 10,000.
     pub pending_actions: usize,
     /// Bytes of a session's pending actions at one time: of their labels, details and states, and
     /// of the records of the calls that pushed them. Default: 64 MiB.
@@ -88,7 +88,7 @@ impl Default for Limits {
             reason_bytes: 4096,
             details_bytes: MIB,
             state_bytes: 4 * MIB,
-            pending_actions: 1000,
+            pending_actions: 10_000,
             pending_bytes: 64 << 20,
             staged_bytes: 64 << 20,
             log_lines: 1000,

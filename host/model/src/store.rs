@@ -21,7 +21,7 @@ use crate::actor::DecidedBy;
 use crate::call_record::CallRecord;
 use crate::digest::Digest;
 use crate::effects::{EffectsRecord, PackedEffects};
-use crate::pending::{ActionId, BriefAction, Resolution, SessionId, StackedAction};
+use crate::pending::{ActionId, BriefAction, CallId, Resolution, SessionId, StackedAction};
 
 pub use basis::{ActionBasis, BASES_BYTES};
 pub use budget::{Budget, SPENDING_KEPT, Spending, Spent};
@@ -173,6 +173,20 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
     ) -> Result<Option<StackedAction>, StoreError> {
         let listed = self.list(session).await?;
         Ok(listed.into_iter().find(|it| it.action.id == *action))
+    }
+
+    /// The pending action of a call that lies lowest on the session's stack.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be read.
+    async fn lowest_of_call(
+        &self,
+        session: &SessionId,
+        call: &CallId,
+    ) -> Result<Option<StackedAction>, StoreError> {
+        let listed = self.list(session).await?;
+        let mut of_call = listed.into_iter().rev();
+        Ok(of_call.find(|it| it.action.call.as_ref() == Some(call)))
     }
 
     /// All pending actions, topmost first. Claimed ones are not among them.

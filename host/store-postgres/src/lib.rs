@@ -34,7 +34,7 @@ use airlock_model::actor::DecidedBy;
 use airlock_model::call_record::CallRecord;
 use airlock_model::digest::Digest;
 use airlock_model::effects::{EffectsRecord, PackedEffects};
-use airlock_model::pending::{ActionId, BriefAction, Resolution, SessionId, StackedAction};
+use airlock_model::pending::{ActionId, BriefAction, CallId, Resolution, SessionId, StackedAction};
 use airlock_model::store::{
     ActionBasis, Budget, Claim, Completion, Lease, PendingStore, PluginBytes, Push, Replacement,
     SessionRoom, Spending, Spent, StoreError, Watch,
@@ -195,6 +195,14 @@ impl PendingStore for PostgresStore {
         action: &ActionId,
     ) -> Result<Option<StackedAction>, StoreError> {
         self.inner.peek_at(session, action).await
+    }
+
+    async fn lowest_of_call(
+        &self,
+        session: &SessionId,
+        call: &CallId,
+    ) -> Result<Option<StackedAction>, StoreError> {
+        self.inner.lowest_of_call(session, call).await
     }
 
     async fn list(&self, session: &SessionId) -> Result<Vec<StackedAction>, StoreError> {

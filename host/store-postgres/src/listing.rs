@@ -1,6 +1,6 @@
 //! What is on a session's stack.
 
-use airlock_model::pending::{ActionId, BriefAction, SessionId, StackedAction};
+use airlock_model::pending::{ActionId, BriefAction, CallId, SessionId, StackedAction};
 use airlock_model::store::StoreError;
 use sqlx::postgres::PgRow;
 
@@ -32,6 +32,17 @@ const FIND: &str = concat!(
     same_schema!()
 );
 
+const LOWEST_OF_CALL: &str = concat!(
+    "SELECT ",
+    action_columns!(),
+    ", ",
+    state_columns!(),
+    " FROM airlock.actions AS a
+    WHERE a.call = $1 AND a.session = $2 AND a.open AND (a.state = 'pending' OR a.lease_until <= clock_timestamp()) AND ",
+    same_schema!(),
+    " ORDER BY a.position LIMIT 1"
+);
+
 const LIST_BRIEFLY: &str = concat!(
     "SELECT ",
     name_columns!(),
@@ -60,6 +71,17 @@ impl PostgresStoreInner {
     ) -> Result<Option<StackedAction>, StoreError> {
         let find = Statement::new(FIND)
             .bind(escaped(action.as_str()))
+            .bind(session_key(session));
+        Ok(self.stacked(&find).await?.pop())
+    }
+
+    pub async fn lowest_of_call(
+        &self,
+        session: &SessionId,
+        call: &CallId,
+    ) -> Result<Option<StackedAction>, StoreError> {
+        let find = Statement::new(LOWEST_OF_CALL)
+            .bind(escaped(call.as_str()))
             .bind(session_key(session));
         Ok(self.stacked(&find).await?.pop())
     }

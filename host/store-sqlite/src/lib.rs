@@ -42,7 +42,7 @@ use airlock_model::actor::DecidedBy;
 use airlock_model::call_record::CallRecord;
 use airlock_model::digest::Digest;
 use airlock_model::effects::{EffectsRecord, PackedEffects};
-use airlock_model::pending::{ActionId, BriefAction, Resolution, SessionId, StackedAction};
+use airlock_model::pending::{ActionId, BriefAction, CallId, Resolution, SessionId, StackedAction};
 use airlock_model::store::{
     ActionBasis, Budget, Claim, Completion, Lease, PendingStore, PluginBytes, Push, Replacement,
     SessionRoom, Spending, Spent, StoreError, Watch, Watchers,
@@ -170,6 +170,16 @@ impl PendingStore for SqliteStore {
     ) -> Result<Option<StackedAction>, StoreError> {
         let (session, action) = (session.clone(), action.clone());
         self.read(move |connection| listing::stacked(connection, &session, &action))
+            .await
+    }
+
+    async fn lowest_of_call(
+        &self,
+        session: &SessionId,
+        call: &CallId,
+    ) -> Result<Option<StackedAction>, StoreError> {
+        let (session, call) = (session.clone(), call.clone());
+        self.read(move |connection| listing::lowest_of_call(connection, &session, &call))
             .await
     }
 

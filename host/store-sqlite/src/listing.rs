@@ -1,6 +1,6 @@
 //! What is kept, as it is listed.
 
-use airlock_model::pending::{ActionId, BriefAction, SessionId, StackedAction};
+use airlock_model::pending::{ActionId, BriefAction, CallId, SessionId, StackedAction};
 use airlock_model::store::rows::bytes_of_path;
 use airlock_model::store::{ActionRecord, ResolvedQuery, Scope, UnreadableAction};
 use rusqlite::{Connection, Params, params};
@@ -44,6 +44,32 @@ pub(super) fn stacked(
         },
     )?;
     Ok(only.map(|found| found.stored.stacked()))
+}
+
+/// The action of this call that lies lowest on the session's stack. Only that one is read in full:
+/// it is asked for at each apply, and one call may have pushed thousands.
+pub(super) fn lowest_of_call(
+    connection: &Connection,
+    session: &SessionId,
+    call: &CallId,
+) -> Result<Option<StackedAction>, Problem> {
+    let mut numbers = connection.prepare_cached(
+        "SELECT number FROM actions
+        WHERE call = ? AND session = +? AND resolved IS NULL ORDER BY position",
+    )?;
+    let mut numbers = numbers.query([call.as_str(), session.as_str()])?;
+    while let Some(row) = numbers.next()? {
+        let number: i64 = row.get(0)?;
+        let mut found = None;
+        select(connection, "WHERE a.number = ?", [number], |it| {
+            found = Some(it).filter(ActionRow::is_pending);
+            false
+        })?;
+        if let Some(found) = found {
+            return Ok(Some(found.stored.stacked()));
+        }
+    }
+    Ok(None)
 }
 
 /// What is on a session's stack in brief, all of it. The topmost is read in full, so that it is one

@@ -125,18 +125,18 @@ async fn what_is_too_large_is_refused_with_its_size_and_the_limit() {
 }
 
 #[tokio::test]
-async fn the_thousandth_action_is_accepted_and_the_next_is_not() {
+async fn the_ten_thousandth_action_is_accepted_and_the_next_is_not() {
     let puppet = Puppet::new().await;
     let million = push("Again", json!({"times": 1_000_000, "quiet": true}));
     let text = puppet.text(json!([million])).await;
     assert!(
         text.starts_with(
-            "push refused: limit-exceeded: this session already holds 1000 pending actions"
+            "push refused: limit-exceeded: this session already holds 10000 pending actions"
         ),
         "{text}"
     );
-    assert!(text.ends_with("pushed 1000"), "{text}");
-    assert_eq!(puppet.labels().await.len(), 1000);
+    assert!(text.ends_with("pushed 10000"), "{text}");
+    assert_eq!(puppet.labels().await.len(), 10_000);
     // One decision makes room for one more.
     puppet.resolve(Resolution::discard("enough")).await.unwrap();
     let text = puppet

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use airlock_model::effects::{Effects, EffectsRecord};
 use airlock_model::error::Error;
-use airlock_model::pending::{ActionId, PendingAction, StackedAction};
+use airlock_model::pending::{PendingAction, StackedAction};
 use airlock_model::store::PendingStore;
 
 use super::Session;
@@ -14,32 +14,31 @@ use super::Session;
 /// By path: the SHA-256 of a file, or none for a removed one.
 pub(super) type Left = BTreeMap<String, Option<String>>;
 
-/// The action that keeps these notes for all actions of its call: the pending one that was pushed
-/// first, and by default is decided last.
-pub(super) fn keeper_of<'a>(
-    pending: &'a [StackedAction],
-    action: &PendingAction,
-) -> Option<&'a ActionId> {
-    let call = action.call.as_ref()?;
-    let mut of_call = pending
-        .iter()
-        .rev()
-        .filter(|it| it.action.call.as_ref() == Some(call));
-    of_call.next().map(|it| &it.action.id)
-}
-
 impl Session {
+    /// The action that keeps these notes for all actions of its call: the pending one that lies
+    /// lowest on the stack, and by default is decided last.
+    async fn keeper(
+        &self,
+        store: &Arc<dyn PendingStore>,
+        action: &PendingAction,
+    ) -> Result<Option<StackedAction>, Error> {
+        match &action.call {
+            Some(call) => Ok(store.lowest_of_call(self.id(), call).await?),
+            None => Ok(None),
+        }
+    }
+
     /// The files that other actions of the call have changed.
     pub(super) async fn left_by_siblings(
         &self,
         store: &Arc<dyn PendingStore>,
         action: &PendingAction,
     ) -> Result<Left, Error> {
-        let pending = store.list(self.id()).await?;
-        let Some(keeper) = keeper_of(&pending, action).filter(|id| **id != action.id) else {
+        let keeper = self.keeper(store, action).await?;
+        let Some(keeper) = keeper.filter(|it| it.action.id != action.id) else {
             return Ok(Left::new());
         };
-        let record = store.effects(self.id(), keeper).await?;
+        let record = store.effects(self.id(), &keeper.action.id).await?;
         Ok(record.map(|it| it.left_by_others).unwrap_or_default())
     }
 
@@ -66,13 +65,10 @@ impl Session {
         review: Option<&EffectsRecord>,
         effects: &Effects,
     ) -> Result<(), Error> {
-        if applied.call.is_none() || effects.changes.is_empty() {
+        if effects.changes.is_empty() {
             return Ok(());
         }
-        let pending = store.list(self.id()).await?;
-        let keeper = keeper_of(&pending, applied);
-        let Some(keeper) = keeper.and_then(|id| pending.iter().find(|it| it.action.id == *id))
-        else {
+        let Some(keeper) = self.keeper(store, applied).await? else {
             return Ok(());
         };
         let call = store.call_record(self.id(), &keeper.action.id).await?;

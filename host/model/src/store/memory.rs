@@ -22,7 +22,7 @@ use crate::actor::DecidedBy;
 use crate::call_record::CallRecord;
 use crate::effects::{EffectsRecord, PackedEffects};
 use crate::pending::{
-    ActionId, BriefAction, Decision, Interruption, Resolution, SessionId, StackedAction,
+    ActionId, BriefAction, CallId, Decision, Interruption, Resolution, SessionId, StackedAction,
 };
 
 /// How many resolved actions of a session are remembered, to answer for an `id` that was resolved
@@ -151,6 +151,18 @@ impl PendingStore for MemoryStore {
             let mut open = sessions.get(session)?.open.iter();
             let found = open.find(|open| open.action.id == *action)?;
             found.is_pending().then(|| found.stacked())
+        }))
+    }
+
+    async fn lowest_of_call(
+        &self,
+        session: &SessionId,
+        call: &CallId,
+    ) -> Result<Option<StackedAction>, StoreError> {
+        Ok(self.with(|sessions| {
+            let mut open = sessions.get(session)?.open.iter();
+            let is_of_call = |it: &&Open| it.action.call.as_ref() == Some(call) && it.is_pending();
+            open.find(is_of_call).map(Open::stacked)
         }))
     }
 

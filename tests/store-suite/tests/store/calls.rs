@@ -7,7 +7,7 @@ use airlock_model::call_record::CallRecord;
 use airlock_model::content::Content;
 use airlock_model::json::Json;
 use airlock_model::pending::{ActionId, Resolution, SessionId};
-use airlock_model::store::{Claim, Completion, NewAction, PendingStore, Push, StoreError};
+use airlock_model::store::{Claim, Completion, Lease, NewAction, PendingStore, Push, StoreError};
 use airlock_store_suite::{Backend, Tester};
 use serde_json::json;
 
@@ -39,15 +39,30 @@ pub async fn push(
     store.push(push).await.unwrap();
 }
 
-async fn resolve(store: &dyn PendingStore, session: &SessionId, id: &ActionId) {
+async fn claim(store: &dyn PendingStore, session: &SessionId, id: &ActionId) -> Lease {
     let discard = Resolution::discard("").with_id(id.clone());
     let claim = store.claim(session, &discard, &Tester.into()).await;
     let Ok(Claim::Claimed(claimed)) = claim else {
         panic!("{claim:?}");
     };
+    claimed.lease
+}
+
+async fn resolve(store: &dyn PendingStore, session: &SessionId, id: &ActionId) {
+    let lease = claim(store, session, id).await;
     let outcome = airlock_store_suite::outcome("");
     let completion = Completion::Succeeded(&outcome);
-    store.complete(claimed.lease, completion).await.unwrap();
+    store.complete(lease, completion).await.unwrap();
+}
+
+/// In the session that has the call's actions; no other has any.
+async fn lowest_is(store: &dyn PendingStore, of: &CallRecord, expected: Option<&ActionId>) {
+    let session = SessionId::from("calls");
+    let lowest = store.lowest_of_call(&session, &of.id).await.unwrap();
+    assert_eq!(lowest.as_ref().map(|it| &it.action.id), expected);
+    let elsewhere = SessionId::from("elsewhere");
+    let lowest = store.lowest_of_call(&elsewhere, &of.id).await;
+    assert_eq!(lowest.unwrap(), None);
 }
 
 /// Small ones, ones that are compressed, and ones of several pieces.
@@ -88,6 +103,11 @@ pub async fn are_kept_once_and_read_by_each_action<B: Backend>() {
         let held = store.room(&session, 0).await.unwrap().held.bytes - before;
         let alone = 2 * Spec::plain().new_action(0).bytes();
         assert_eq!(held, alone + record.pack().bytes());
+        lowest_is(store, &record, Some(&bottom)).await;
+        let lease = claim(store, &session, &bottom).await;
+        lowest_is(store, &record, Some(&top)).await;
+        store.release(lease).await.unwrap();
+        lowest_is(store, &record, Some(&bottom)).await;
         resolve(store, &session, &top).await;
         let held = store.room(&session, 0).await.unwrap().held.bytes - before;
         assert_eq!(held, alone / 2 + record.pack().bytes());
@@ -95,6 +115,7 @@ pub async fn are_kept_once_and_read_by_each_action<B: Backend>() {
         assert_eq!(found.as_ref(), Some(&record));
 
         resolve(store, &session, &bottom).await;
+        lowest_is(store, &record, None).await;
         assert_eq!(store.room(&session, 0).await.unwrap().held.bytes, before);
         // Who looks at what was decided sees what it was decided by, as long as that is kept.
         let found = store.call_record(&session, &bottom).await.unwrap();
