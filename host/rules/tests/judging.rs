@@ -165,12 +165,12 @@ fn each_path_takes_the_first_rule_about_it_and_the_strictest_counts() {
     check(
         &[change(Modified, "src/a")],
         Ask,
-        "no rule is about `src/a`",
+        "no rule matches `src/a`, so the default applies",
     );
     check(
         &[renamed("src/a", "notes/a")],
         Ask,
-        "no rule is about `src/a`",
+        "no rule matches `src/a`, so the default applies",
     );
     check(
         &[renamed("notes/b", "notes/a")],
@@ -185,14 +185,26 @@ fn each_path_takes_the_first_rule_about_it_and_the_strictest_counts() {
     check(
         &[executable("notes/run")],
         Ask,
-        "no rule is about `notes/run`",
+        "no rule matches `notes/run`, so the default applies",
     );
-    check(&[link("notes/l", "a")], Ask, "no rule is about `notes/l`");
+    check(
+        &[link("notes/l", "a")],
+        Ask,
+        "no rule matches `notes/l`, so the default applies",
+    );
     let many = ["a", "b", "c", "d"].map(|it| change(Created, &format!("notes/{it}")));
-    check(&many, Ask, "no rule is about `notes/a` and 3 more");
+    check(
+        &many,
+        Ask,
+        "no rule matches `notes/a` and 3 more, so the default applies",
+    );
     let mut large = change(Created, "notes/a");
     large.after.as_mut().unwrap().size = 1025;
-    check(&[large], Ask, "no rule is about `notes/a`");
+    check(
+        &[large],
+        Ask,
+        "no rule matches `notes/a`, so the default applies",
+    );
     let gone = |count| -> Vec<_> {
         (0..count)
             .map(|at| change(Deleted, &format!("notes/{at}")))
@@ -213,11 +225,15 @@ fn each_path_takes_the_first_rule_about_it_and_the_strictest_counts() {
         Allow,
         "`tests/a`: rule `tests`",
     );
-    check(&[], Ask, "no rule is about the action");
+    check(
+        &[],
+        Ask,
+        "no rule matches the action, so the default applies",
+    );
     check(
         &[change(Created, "a\n`b`")],
         Ask,
-        "no rule is about `a\\n\\u{60}b\\u{60}`",
+        "no rule matches `a\\n\\u{60}b\\u{60}`, so the default applies",
     );
 }
 
@@ -230,7 +246,7 @@ fn a_control_file_asks_at_the_terminal_whatever_lets_all_through() {
     let hook = Effects::verified(vec![change(Created, ".git/hooks/x")]);
     assert_eq!(
         judged(&rules, Some(&hook), Allow).because[0].to_string(),
-        "`.git/hooks/x` is a control file (.git), which can run commands when version control reads it"
+        "`.git/hooks/x` is a control file (kind: .git), which can run commands when version control reads it"
     );
     let check = |change: Change, expected: Verdict| {
         let effects = Effects::verified(vec![self::change(Modified, "a"), change]);

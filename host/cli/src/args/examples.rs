@@ -216,7 +216,7 @@ Examples:
   Why does it ask?
     airlock policy explain 3f2a
 
-  May a tool change this file?
+  What happens when a tool changes this file?
     airlock policy explain .github/workflows/ci.yml
 
   For a program:

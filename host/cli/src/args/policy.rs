@@ -15,12 +15,12 @@ pub enum PolicyCommand {
 
 /// Say which rules decide about a pending action or a file, and why
 ///
-/// Nothing is decided by it, and nothing is counted.
+/// It decides nothing, and counts nothing towards a budget.
 #[derive(Debug, Args)]
 #[command(after_help = POLICY_EXPLAIN_EXAMPLES)]
 pub struct PolicyExplainArgs {
-    /// The action's id, of any session (its beginning or its end will do where that is unique), or
-    /// the path of a file
+    /// An action's id, in any session (its first or last characters are enough if they are
+    /// unique), or a file's path, with a slash or a dot in it: `./Makefile`
     #[arg(value_name = "ID|PATH", value_parser = NonEmptyStringValueParser::new(), add = ArgValueCompleter::new(Ids))]
     pub id: String,
 

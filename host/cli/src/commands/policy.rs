@@ -6,7 +6,8 @@ use std::path::Path;
 
 use airlock_desk::approval::{Spent, Wanted};
 use airlock_desk::configuration::{Given, Settings};
-use airlock_desk::store::{self, Named, WhenMissing};
+use airlock_desk::store::{self, Named, Store, WhenMissing};
+use airlock_host::store::ActionRecord;
 use airlock_render::{Block, Line, Role};
 use airlock_rules::{Because, By, Judgement, Verdict};
 use serde_json::{Value, json};
@@ -17,33 +18,38 @@ use crate::failure::{Exit, Failure};
 use crate::rules;
 use crate::terminal::output::Output;
 
-/// Of an action, or of a file: an id has neither a slash nor a dot.
+/// Explains an action, or a file: an id has neither a slash nor a dot.
 pub async fn explain(
     subject: &str,
     store: &Named,
     verbose: u8,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
-    match subject.contains(['/', '.']) || Path::new(subject).exists() {
-        true => path::explain(subject, store, out).await,
-        false => explain_action(subject, store, verbose, out).await,
+    if subject.contains(['/', '.']) || Path::new(subject).exists() {
+        return path::explain(subject, store, out).await;
+    }
+    let store = store::open(store, WhenMissing::Refuse).await?;
+    match store.find(subject).await {
+        Err(error @ airlock_desk::Error::NoSuchAction { .. }) => {
+            let hint = format!("for a file that doesn't exist yet, write `./{subject}`");
+            Err(Failure::from(error).and_hint(&hint))
+        }
+        found => explain_action(&found?, &store, verbose, out).await,
     }
 }
 
-/// Of a model that `airlock serve` asks, and of whoever decides on the command line.
+/// For a model whose client asks `airlock serve`, and for somebody at the command line.
 async fn explain_action(
-    id: &str,
-    store: &Named,
+    record: &ActionRecord,
+    store: &Store,
     verbose: u8,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
-    let store = store::open(store, WhenMissing::Refuse).await?;
-    let record = store.find(id).await?;
     let action = &record.action;
-    let call = store.call_record(&record).await?;
-    let effects = rehearsed::effects(&store, &record, verbose).await?;
+    let call = store.call_record(record).await?;
+    let effects = rehearsed::effects(store, record, verbose).await?;
     let workspace = action.workspace.as_deref();
-    let judge = rules::judge(workspace, &store)?;
+    let judge = rules::judge(workspace, store)?;
     let wanted = Wanted {
         session: &record.session,
         action,
@@ -83,22 +89,24 @@ async fn explain_action(
 }
 
 fn verdicts(block: Block, of_model: &Judgement, on_the_line: &Judgement) -> Block {
-    let block = block.line(verdict("A model's apply:", of_model.verdict));
+    let block = block.line(verdict("A model's apply:", told(of_model.verdict)));
     let block = of_model.because.iter().fold(block, reason);
-    match on_the_line.verdict == of_model.verdict {
-        true => block,
-        // The same reasons, but for what no rule is about.
-        false => block.line(verdict(
-            "On the command line, without a terminal:",
-            on_the_line.verdict,
-        )),
-    }
+    let block = match of_model.because.len() {
+        0 | 1 => block,
+        _ => block.line(Line::from("The strictest of these counts.").indented(2)),
+    };
+    let told = match on_the_line.verdict {
+        same if same == of_model.verdict => "the same",
+        Verdict::Allow => "let through, since whoever runs the command decides",
+        other => told(other),
+    };
+    block.line(verdict("On the command line, without a terminal:", told))
 }
 
-fn verdict(of: &str, verdict: Verdict) -> Line {
+fn verdict(of: &str, told: &'static str) -> Line {
     Line::new()
         .with(format!("{of} "))
-        .with_role(Role::Note, told(verdict))
+        .with_role(Role::Note, told)
         .hanging(2)
 }
 

@@ -81,7 +81,10 @@ fn no_directory_becomes_a_git_repository_unseen() {
     let place = Place::new(|root| fs::create_dir(root.join("notes")).unwrap());
     let ran = place.applied(&json!(whole), &[]);
     assert_eq!(ran.code, 1, "{ran:#?}");
-    assert!(ran.stdout.contains("control files (.git)"), "{ran:#?}");
+    assert!(
+        ran.stdout.contains("control files (kind: .git)"),
+        "{ran:#?}"
+    );
     assert_eq!(place.repositories(), [""; 0]);
     let codes = whole.map(|one| place.applied(&json!([one]), &[]).code);
     assert_eq!(codes, [0, 0, 1]);
@@ -106,7 +109,7 @@ fn a_link_makes_no_control_file_of_an_ordinary_one() {
     };
     let folder = |root: &Path| fs::create_dir(root.join("g")).unwrap();
     let [one, two] = flow();
-    let flows = "(.github/workflows)";
+    let flows = "(kind: .github/workflows)";
     check(&folder, json!([one, two, link(".github", "g")]), flows);
     let both = |root: &Path| {
         folder(root);
@@ -123,8 +126,12 @@ fn a_link_makes_no_control_file_of_an_ordinary_one() {
         fs::write(root.join("docs/ai.md"), "x").unwrap();
         symlink("docs/ai.md", root.join("CLAUDE.md")).unwrap();
     };
-    check(&memory, json!([write("docs/ai.md", "y")]), "(.claude)");
-    check(&memory, json!([write("CLAUDE.md", "y")]), "(.claude)");
+    check(
+        &memory,
+        json!([write("docs/ai.md", "y")]),
+        "(kind: .claude)",
+    );
+    check(&memory, json!([write("CLAUDE.md", "y")]), "(kind: .claude)");
     let deep = |root: &Path| {
         fs::create_dir_all(root.join("a/b/c")).unwrap();
         symlink("../../../etc", root.join("a/b/c/l")).unwrap();
@@ -187,6 +194,14 @@ fn what_the_rules_say_of_a_file_can_be_asked() {
         false,
     );
     check("docs/ai.md", "ask-at-terminal", json!([".claude"]), false);
+    let text = |path: &str| {
+        let explain = place.0.airlock(&["policy", "explain", path]);
+        explain.env("AIRLOCK_STORE", place.1.path()).run()
+    };
+    let led = text("docs/ai.md").stdout;
+    assert!(led.contains("Links lead to it: `CLAUDE.md`."), "{led}");
+    let new = text("Makefile");
+    assert!(new.stderr.contains("write `./Makefile`"), "{new:#?}");
     let outside = explain("../x");
     assert_eq!(outside.code, 2, "{outside:#?}");
     assert!(

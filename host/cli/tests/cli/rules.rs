@@ -70,7 +70,7 @@ fn a_control_file_takes_a_person_at_the_terminal_whether_the_host_has_seen_it_be
     for options in [&[][..], &["--rehearse", "never"]] {
         let machine = Machine::new();
         let ran = applied(&machine, &to(".env"), options);
-        check_refused(&ran, "`.env` is a control file (.env)");
+        check_refused(&ran, "`.env` is a control file (kind: .env)");
         assert_eq!(names(&machine.workspace), ["a.jpeg"]);
         // It is pending, and can be dropped by anybody.
         let discard = ["resolve", "discard", "--reason", "no"];
@@ -143,7 +143,10 @@ fn a_model_that_decides_itself_gets_no_control_file_and_nothing_unseen() {
     let mut one = machine.server(&["--decide", "model"]);
     one.call("batch_rename_preview", params(&to(".env")));
     let refused = one.resolve("apply");
-    assert!(text(&refused).contains("control file (.env)"), "{refused}");
+    assert!(
+        text(&refused).contains("control file (kind: .env)"),
+        "{refused}"
+    );
     one.resolve("discard");
     one.call("batch_rename_preview", params(&to("b.txt")));
     assert_eq!(one.resolve("apply")["isError"], false);
@@ -160,7 +163,10 @@ fn a_model_that_decides_itself_gets_no_control_file_and_nothing_unseen() {
     let mut third = machine.server(&unseen);
     third.call("batch_rename_preview", params(&to(".env")));
     let dropped = third.resolve("apply");
-    assert!(text(&dropped).contains("control file (.env)"), "{dropped}");
+    assert!(
+        text(&dropped).contains("control file (kind: .env)"),
+        "{dropped}"
+    );
     assert_eq!(names(&machine.workspace), ["a.jpeg"]);
     third.resolve("discard");
     third.call("batch_rename_preview", params(&to("b.txt")));
@@ -179,7 +185,10 @@ fn a_clients_word_is_not_enough_for_a_control_file() {
         text(&refused).contains("airlock resolve apply"),
         "{refused}"
     );
-    assert!(text(&refused).contains("control file (.env)"), "{refused}");
+    assert!(
+        text(&refused).contains("control file (kind: .env)"),
+        "{refused}"
+    );
 }
 
 #[test]
@@ -232,7 +241,9 @@ fn which_rule_decides_is_explained_and_nothing_is_counted_or_decided() {
 │ Batch rename: 1 files
 A model's apply: asks a person
   ask: `a.jpeg`: rule `pictures`
-  ask: no rule is about `a.jpg`
+  ask: no rule matches `a.jpg`, so the default applies
+  The strictest of these counts.
+On the command line, without a terminal: the same
 It changes 1 file, 0 bytes.
 Let through in the last hour: 0 files, 0 bytes, of 9 files.
 ";

@@ -27,7 +27,7 @@ pub enum Decide {
 }
 
 impl Decide {
-    /// What is done with what no rule is about.
+    /// What is done with an action that no rule matches.
     pub fn verdict(self) -> Verdict {
         match self {
             Decide::Model => Verdict::Allow,

@@ -155,7 +155,7 @@ impl Judgement {
     }
 }
 
-/// A clause, as in: `.git/hooks/x` is a control file (.git), which can run commands when version
+/// A clause, as in: `.git/hooks/x` is a control file (kind: .git), which can run commands when version
 /// control reads it.
 impl fmt::Display for Because {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -183,8 +183,11 @@ impl fmt::Display for Because {
                 let known = built_in().iter().find(|it| it.name == *name);
                 let does = known.map_or("is named in the configuration", |it| it.class.does());
                 match self.count > 1 {
-                    true => write!(f, "{what} are control files ({name}), each of which {does}"),
-                    false => write!(f, "{what} is a control file ({name}), which {does}"),
+                    true => write!(
+                        f,
+                        "{what} are control files (kind: {name}), each of which {does}"
+                    ),
+                    false => write!(f, "{what} is a control file (kind: {name}), which {does}"),
                 }
             }
             By::Unverified => f.write_str("the host has not seen what it would do"),
@@ -198,7 +201,7 @@ impl fmt::Display for Because {
                 f.write_str("the workspace has more files than the host looks through for links")
             }
             By::Budget(what) => write!(f, "the budget of the hour doesn't have that much: {what}"),
-            By::Default => write!(f, "no rule is about {what}"),
+            By::Default => write!(f, "no rule matches {what}, so the default applies"),
         }
     }
 }

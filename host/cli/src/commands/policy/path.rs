@@ -1,5 +1,6 @@
 //! `airlock policy explain PATH`.
 
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use airlock_desk::approval::Judge;
@@ -46,12 +47,22 @@ pub async fn explain(path: &str, store: &Named, out: &mut Output) -> Result<Exit
     }));
     let about = Line::from(format!("{path}, in {}", workspace.display()));
     let mut block = verdicts(Block::new().line(about), &of_model, &on_the_line);
+    let through = links(&of_model, &path);
+    if !through.is_empty() {
+        let led = format!("Links lead to it: {}.", through.join(", "));
+        block = block.line(Line::from(led).hanging(2));
+    }
     for file in control {
-        let source = format!("{}: see {} ({})", file.name, file.source, file.reviewed);
+        let source = format!(
+            "{}: see {} (last reviewed {})",
+            file.name, file.source, file.reviewed
+        );
         block = block.line(Line::from(source).hanging(2));
     }
     if builds {
-        block = block.line("Build or test runs it: a rule with `builds = true` is about it.");
+        block = block.line(
+            "Builds or tests run it: only rules with `builds = true` tell it from other files.",
+        );
     }
     out.show(&block);
     Ok(Exit::Done)
@@ -62,6 +73,14 @@ fn control_files(judgement: &Judgement) -> impl Iterator<Item = &'static Control
         By::Control(name) => built_in().iter().find(|file| file.name == *name),
         _ => None,
     })
+}
+
+/// Other names of a path that its reasons mention, quoted.
+fn links(judgement: &Judgement, path: &str) -> Vec<String> {
+    let named = judgement.because.iter().flat_map(|it| &it.paths);
+    let others: BTreeSet<_> = named.filter(|it| *it != path).collect();
+    let quoted = |it: &String| format!("`{}`", it.escape_debug());
+    others.into_iter().map(quoted).collect()
 }
 
 /// A path relative to the workspace, without `.` and `..`. It doesn't have to exist, and links
