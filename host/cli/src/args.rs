@@ -11,6 +11,7 @@ pub mod manual;
 #[cfg(feature = "author")]
 mod new;
 mod policy;
+pub mod review;
 pub mod run_line;
 #[cfg(feature = "serve")]
 mod serve;

@@ -31,7 +31,7 @@ use std::fmt;
 use std::path::Path;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use airlock_model::actor::Actor;
 use airlock_model::call_record::CallRecord;
@@ -56,6 +56,7 @@ use crate::pushing::{PlaceOfOthers, SessionContext};
 use crate::workspace::WorkspaceFolder;
 use bindings::Bindings;
 use rehearsing::Rehearsals;
+use review::Told;
 use standing::StandingState;
 use turns::Turns;
 
@@ -99,6 +100,7 @@ struct SessionInner {
     rehearsals: Rehearsals,
     turns: Turns,
     standing: StandingState,
+    told: Mutex<Option<Told>>,
 }
 
 impl Session {
@@ -245,7 +247,9 @@ impl Session {
         if tool == resolve::NAME {
             let resolution = resolve::parse(params.value(), &self.inner.limits, cancel).await?;
             let outcome = self.resolve_until(resolution, Actor::Model.into(), cancel);
-            return Ok(outcome.await?.into());
+            let outcome = outcome.await;
+            self.remember_told(&outcome);
+            return Ok(outcome?.into());
         }
         let found = self.read_bindings(|bindings| {
             bindings.find(tool).ok_or_else(|| {

@@ -65,6 +65,9 @@ pub struct Entry<'a> {
     /// What the host saw it do in its rehearsal; left out where there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     effects: Option<Seen<'a>>,
+    /// What `resolve --review` takes; left out where the effects aren't all here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    review: Option<String>,
 }
 
 /// A rehearsal's effects, as far as they are asked for.
@@ -220,6 +223,7 @@ impl<'a> Entry<'a> {
             call_id: record.action.call.as_ref(),
             call: None,
             effects: record.effects.as_ref().map(Seen::counted),
+            review: None,
         }
     }
 
@@ -274,6 +278,7 @@ impl<'a> Record<'a> {
     pub fn with_effects(mut self, effects: Option<&'a Effects>) -> Self {
         if let Some(effects) = effects {
             self.entry.effects = Some(Seen::All(effects));
+            self.entry.review = Some(effects.digest().to_string());
         }
         self
     }

@@ -144,6 +144,9 @@ impl Resolved {
                 .block(Block::effects(&difference.reviewed.without_contents()).indented(2))
                 .line("What it does now:")
                 .block(Block::effects(&difference.now).indented(2)),
+            Err(Error::NotReviewed { now, .. }) => block
+                .line("What it does now:")
+                .block(Block::effects(now).indented(2)),
             _ => block,
         }
     }
@@ -203,6 +206,7 @@ pub fn was_tried(error: &Error) -> bool {
             | Error::Refused { .. }
             | Error::NeedsPerson { .. }
             | Error::Busy { .. }
+            | Error::NotReviewed { .. }
             | Error::Unverified { .. }
             | Error::Stale { .. }
             | Error::Unrecovered { .. }

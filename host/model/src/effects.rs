@@ -11,6 +11,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::digest::Digest;
 use crate::pending::ActionId;
 
 pub use difference::Difference;
@@ -233,6 +234,16 @@ impl Change {
             && (before.size != after.size || before.digest != after.digest)
     }
 
+    /// What [`is_same`](Self::is_same) compares.
+    fn compared(&self) -> Change {
+        Change {
+            diff: None,
+            withheld: None,
+            side_effects: self.side_effects.compared(),
+            ..self.clone()
+        }
+    }
+
     /// Whether both do the same, whatever of it is shown.
     pub fn is_same(&self, other: &Change) -> bool {
         (self.kind, &self.path, &self.from) == (other.kind, &other.path, &other.from)
@@ -348,6 +359,15 @@ impl Effects {
         self.verified == other.verified
             && self.changes.len() == other.changes.len()
             && pairs.into_iter().all(|(one, other)| one.is_same(other))
+    }
+
+    /// Identifies what these effects do: two that [are the same](Self::is_same) have the same
+    /// digest. A [decision](crate::pending::Resolution::review) names its review by it.
+    pub fn digest(&self) -> Digest {
+        let changes: Vec<_> = self.changes.iter().map(Change::compared).collect();
+        // Numbers and texts can always be written as JSON.
+        let compared = serde_json::to_vec(&(self.verified, changes)).unwrap_or_default();
+        Digest::of(&compared)
     }
 
     /// A sentence and a line for each change, for a model: paths and kinds, and no contents.

@@ -12,7 +12,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::content::Content;
 use crate::digest::Digest;
-use crate::effects::Difference;
+use crate::effects::{Difference, Effects};
 use crate::identity::WorkspaceDifference;
 use crate::limits::{LimitKind, Limits};
 use crate::pending::{ActionId, Decision, NamedAction};
@@ -156,13 +156,25 @@ pub enum Error {
         files: Vec<StaleFile>,
     },
     /// What an apply does is not what was reviewed. Nothing was changed, and what it does now is
-    /// the new review: whoever decides once more, in the same words, accepts it.
-    #[error("{difference}; look at it again, and decide again with the same reason to accept that")]
+    /// the new review: a decision that [names it](crate::pending::Resolution::review) accepts it.
+    #[error("{difference}; look at it again before you decide again")]
     Different {
         /// The action, which is pending again.
         action: Box<NamedAction>,
         /// What differs.
         difference: Box<Difference>,
+    },
+    /// The decision is about another review than the action's: an apply would do something else by
+    /// now. Nothing was tried.
+    #[error(
+        "nothing was applied: it no longer does what was reviewed ({}); look at it again before you decide again",
+        .now.counts()
+    )]
+    NotReviewed {
+        /// The action, which is pending as before.
+        action: Box<NamedAction>,
+        /// What it does now.
+        now: Box<Effects>,
     },
     /// What applying it would do was not [seen by the host](crate::policy::Rehearse::Always).
     /// Nothing was tried.
@@ -297,6 +309,7 @@ impl Error {
             Error::Stale { .. } => "stale",
             Error::Different { difference, .. } if !difference.applied => "stale",
             Error::Different { .. } => "different",
+            Error::NotReviewed { .. } => "not-reviewed",
             Error::Unverified { .. } => "unverified",
             Error::Unrecovered { .. } => "unrecovered",
             Error::InstanceGone => "instance-gone",

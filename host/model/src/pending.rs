@@ -328,6 +328,9 @@ pub struct Resolution {
     /// Whoever discards an action says that nobody need find out whether an apply of it that was
     /// cut off has taken effect: its workspace is gone.
     pub abandon: bool,
+    /// The [digest](crate::effects::Effects::digest) of the effects that an apply is decided by.
+    /// Default: none, which means those of the action's push.
+    pub review: Option<Digest>,
 }
 
 impl Resolution {
@@ -350,12 +353,21 @@ impl Resolution {
             id: None,
             same_workspace: false,
             abandon: false,
+            review: None,
         }
     }
 
     /// Decide about this action instead of the topmost one.
     pub fn with_id(mut self, id: impl Into<ActionId>) -> Self {
         self.id = Some(id.into());
+        self
+    }
+
+    /// Decide by these effects: if an apply would do anything else by now, it fails with
+    /// [`Error::NotReviewed`](crate::error::Error::NotReviewed).
+    #[must_use]
+    pub fn with_review(mut self, effects: Digest) -> Self {
+        self.review = Some(effects);
         self
     }
 

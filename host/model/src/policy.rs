@@ -110,7 +110,7 @@ impl Policy {
     }
 
     /// Lets an apply see the time go by. Its effects may be others than those that were reviewed
-    /// then, which is refused; whoever decides again accepts them.
+    /// then, which is refused; a decision that names them accepts them.
     pub fn with_real_time(mut self) -> Self {
         self.real_time = true;
         self

@@ -204,7 +204,8 @@ impl Decider {
             }
             Answer::Apply(Chosen { at, reason }) => {
                 let reason = reason.unwrap_or_else(|| request.resolution.reason.clone());
-                let apply = Resolution::apply(reason).with_id(choices[at].id.clone());
+                let mut apply = Resolution::apply(reason).with_id(choices[at].id.clone());
+                apply.review = choices[at].effects.as_ref().map(Effects::digest);
                 (apply, "whoever was asked chose another action")
             }
             Answer::Discard(Chosen { at, reason }) => {

@@ -27,10 +27,14 @@ fn said(puppet: &Puppet) -> Vec<String> {
 
 /// How often somebody has to decide, and what that has written.
 async fn decided(puppet: &Puppet) -> (usize, Vec<String>) {
+    let mut apply = Resolution::apply("");
     for decisions in 1..=4 {
-        match puppet.resolve(Resolution::apply("")).await {
+        match puppet.resolve(apply.clone()).await {
             Ok(_) => return (decisions, said(puppet)),
-            Err(Error::Different { .. }) => {}
+            Err(Error::Different { difference, .. }) => {
+                apply = apply.with_review(difference.now.digest());
+            }
+            Err(Error::NotReviewed { now, .. }) => apply = apply.with_review(now.digest()),
             Err(error) => panic!("{error:?}"),
         }
         assert!(!puppet.workspace().join("said").exists());
@@ -67,8 +71,9 @@ async fn with_fresh_randomness_whoever_decides_again_gets_what_they_were_shown()
     let Error::Different { difference, .. } = error else {
         panic!("{error:?}");
     };
+    // Once without a review, which is refused.
     let (decisions, said) = decided(&puppet).await;
-    assert_eq!(decisions, 1);
+    assert_eq!(decisions, 2);
     let shown = difference.now.changes[0].diff.as_ref().unwrap();
     assert!(shown.contains(&said[0]), "{shown} {said:?}");
     let reviewed = difference.reviewed.changes[0].diff.as_ref().unwrap();

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use airlock_host::approval::{Approval, ApprovalRequest, Approver};
+use airlock_host::digest::Digest;
 use airlock_host::effects::{ChangeKind, Effects, Withheld};
 use airlock_host::pending::{ActionId, ActionState};
 use airlock_host::policy::Rehearse;
@@ -369,14 +370,15 @@ async fn where_it_is_demanded_nothing_is_applied_that_the_host_has_not_seen() {
 }
 
 #[tokio::test]
-async fn what_was_not_reviewed_is_not_committed_until_somebody_has_decided_again() {
+async fn what_was_not_reviewed_is_not_committed_until_a_decision_names_it() {
     let puppet = puppet().await;
     let before = files(puppet.workspace());
     let steps = json!([{"do": "resolution"}, {"do": "write-said", "path": "why.txt"}]);
     let id: ActionId = puppet.push(durable("It", steps)).await.into();
-    let apply = |reason: &str| puppet.resolve(Resolution::apply(reason));
+    let mut review = effects(&puppet.session, &id).await.digest();
     for reason in ["first", "second"] {
-        let error = apply(reason).await.unwrap_err();
+        let apply = Resolution::apply(reason).with_review(review);
+        let error = puppet.resolve(apply).await.unwrap_err();
         let Error::Different { difference, .. } = &error else {
             panic!("{error:?}");
         };
@@ -389,9 +391,47 @@ async fn what_was_not_reviewed_is_not_committed_until_somebody_has_decided_again
             (listed[0].state, listed[0].attempts),
             (ActionState::Pending, 0)
         );
+        review = now.digest();
+        // Those who have seen the push alone, or another review, don't accept it by trying again.
+        let push = Resolution::apply(reason);
+        for unseen in [push.clone(), push.with_review(Digest::of(b"another"))] {
+            let error = puppet.resolve(unseen).await.unwrap_err();
+            let Error::NotReviewed { now: told, .. } = &error else {
+                panic!("{error:?}");
+            };
+            assert!(told.is_same(now));
+            assert_eq!(error.kind(), "not-reviewed");
+            assert_eq!(files(puppet.workspace()), before);
+        }
     }
-    apply("second").await.unwrap();
+    let seen = Resolution::apply("second").with_review(review);
+    puppet.resolve(seen).await.unwrap();
     assert!(files(puppet.workspace())["why.txt"].contains("second"));
+}
+
+#[tokio::test]
+async fn a_model_that_was_told_what_an_action_does_now_accepts_it_by_deciding_again() {
+    let store: Arc<dyn PendingStore> = Arc::new(MemoryStore::new());
+    let workspace = TempDir::new().unwrap();
+    let plugin = plugin("puppet").await;
+    let open = || {
+        let session = Session::builder().model_decides().id("one");
+        let session = session.workspace(workspace.path()).store(store.clone());
+        session.bind(&plugin).open().unwrap()
+    };
+    let (told, other) = (open(), open());
+    let steps = json!([{"do": "resolution"}, {"do": "write-said", "path": "why.txt"}]);
+    let steps = json!({"steps": [durable("It", steps)]});
+    told.call("puppet", &steps).await.unwrap();
+    let apply = json!({"action": "apply", "reason": "it fits"});
+    let error = told.call("resolve", &apply).await.unwrap_err();
+    assert_eq!(error.kind(), "different");
+    // Another conversation hears of it first.
+    let error = other.call("resolve", &apply).await.unwrap_err();
+    assert_eq!(error.kind(), "not-reviewed");
+    assert!(files(workspace.path()).is_empty());
+    told.call("resolve", &apply).await.unwrap();
+    assert!(files(workspace.path())["why.txt"].contains("it fits"));
 }
 
 /// Lets the model apply what it announced, and nothing else.

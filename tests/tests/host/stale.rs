@@ -172,7 +172,11 @@ async fn what_depends_on_a_listing_that_has_changed_is_shown_again_before_it_hap
         effects(&puppet.session, &id).await.changes,
         difference.now.changes
     );
-    puppet.resolve(Resolution::apply("")).await.unwrap();
+    let unseen = puppet.resolve(Resolution::apply("")).await.unwrap_err();
+    assert_eq!(unseen.kind(), "not-reviewed");
+    assert!(!files(puppet.workspace()).contains_key("names.txt"));
+    let seen = Resolution::apply("").with_review(difference.now.digest());
+    puppet.resolve(seen).await.unwrap();
     assert!(files(puppet.workspace())["names.txt"].contains("one-more"));
 }
 

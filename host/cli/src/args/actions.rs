@@ -13,6 +13,7 @@ use super::completing::{Ids, PendingIds};
 use super::examples::{
     EXIT_CODES, LOG_EXAMPLES, PENDING_EXAMPLES, REFRESH_EXAMPLES, RESOLVE_EXAMPLES, SHOW_EXAMPLES,
 };
+use super::review::ReviewName;
 use super::values::moment;
 use super::{CallArgs, SessionArgs, StoreArgs, configured};
 use crate::commands::resolve::Scope;
@@ -68,7 +69,7 @@ impl PendingArgs {
 #[derive(Debug, Args)]
 #[command(after_help = SHOW_EXAMPLES)]
 pub struct ShowArgs {
-    /// The action's id, of any session; its beginning or its end will do where that is unique
+    /// The action's id, in any session; its first or last characters are enough if they are unique
     #[arg(value_parser = NonEmptyStringValueParser::new(), add = ArgValueCompleter::new(Ids))]
     pub id: String,
 
@@ -130,6 +131,11 @@ pub struct DecisionArgs {
     #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     #[arg(add = ArgValueCompleter::new(PendingIds))]
     pub id: Option<String>,
+
+    /// What `airlock show` names as the action's review, or its first 12 characters; fails if the
+    /// action does something else by now [default: what it did when it was previewed]
+    #[arg(long, value_name = "DIGEST", conflicts_with_all = ["all", "everywhere", "stale"])]
+    pub review: Option<ReviewName>,
 
     /// Resolve all actions of the session, from the top, until one fails
     #[arg(long, conflicts_with_all = ["id", "action_id"])]
@@ -225,6 +231,7 @@ impl DecisionArgs {
             yes: args.yes,
             reason: args.reason,
             extra: args.extra,
+            review: args.review,
             abandon: args.abandon,
             confirm_effects: args.confirm_effects,
             store: args.store.into(),
@@ -237,7 +244,7 @@ impl DecisionArgs {
 #[derive(Debug, Args)]
 #[command(after_help = REFRESH_EXAMPLES)]
 pub struct RefreshArgs {
-    /// The action's id, of any session; its beginning or its end will do where that is unique
+    /// The action's id, in any session; its first or last characters are enough if they are unique
     #[arg(value_parser = NonEmptyStringValueParser::new(), add = ArgValueCompleter::new(PendingIds))]
     pub id: String,
 

@@ -17,6 +17,7 @@ use airlock_host::pending::Decision;
 use airlock_host::{Error, Limits, Resolution, Session};
 use serde_json::{Map, Value, json};
 
+use crate::args::review::ReviewName;
 use crate::commands::context::{CommandContext, OwnDecisions, chosen, reopened};
 use crate::commands::recovered;
 use crate::failure::{Exit, Failure};
@@ -42,6 +43,8 @@ pub struct Request {
     pub reason: Option<String>,
     /// What goes to the tool with it, as `input` reads it.
     pub extra: Option<String>,
+    /// The effects that an apply is decided by.
+    pub review: Option<ReviewName>,
     /// Whether it is discarded also where nobody can find out whether it was applied.
     pub abandon: bool,
     /// Whether somebody is asked once more about what the host has not seen before.
@@ -301,7 +304,8 @@ impl Desk<'_> {
                 resolution.reason = reason.clone().unwrap_or_default();
             }
             (None, reason) => {
-                let answer = self.ask(&target, place, reason.as_deref(), out).await?;
+                let (answer, shown) = self.ask(&target, place, reason.as_deref(), out).await?;
+                resolution.review = shown;
                 match answer {
                     Answer::Leave => return Ok(Ended::Left),
                     Answer::Quit => return Ok(Ended::Quit),
@@ -317,6 +321,9 @@ impl Desk<'_> {
                     }
                 }
             }
+        }
+        if let Some(review) = &request.review {
+            resolution.review = Some(review.find(&target, self.store).await?);
         }
         resolution.extra = self.extra.clone();
         if request.abandon {

@@ -8,6 +8,7 @@ use airlock_host::reads::StaleFile;
 use airlock_host::store::ActionRecord;
 use airlock_render::{Block, Line, Role};
 
+use crate::args::review;
 use crate::commands::{recovered, rehearsed};
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
@@ -57,7 +58,11 @@ pub fn block(record: &ActionRecord, call: Option<&CallRecord>, effects: Option<&
     match effects {
         Some(effects) => {
             let preview = call.map_or(&[][..], |call| &call.content);
-            block.block(Block::effects_below(effects, preview).indented(2))
+            let block = block.block(Block::effects_below(effects, preview).indented(2));
+            match record.resolved.is_none() && effects.verified {
+                true => block.line(format!("  Review: {}", review::shown(&effects.digest()))),
+                false => block,
+            }
         }
         None if record.resolved.is_some() => block,
         None => block.block(Block::effects_summary(None).indented(2)),

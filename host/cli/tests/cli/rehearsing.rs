@@ -91,11 +91,11 @@ fn what_is_stale_is_not_applied_and_previewed_again() {
 }
 
 #[test]
-fn what_does_something_else_than_was_reviewed_is_shown_and_decided_about_again() {
+fn what_does_something_else_than_was_reviewed_is_applied_by_a_decision_that_names_it() {
     let (store, folder) = (Store::new(), folder(&[]));
     let said = json!([{"do": "resolution"}, {"do": "write-said", "path": "why"}]);
     let push = json!({"do": "push", "label": "It", "apply": said});
-    store.push(folder.path(), json!([push]));
+    let id = store.push(folder.path(), json!([push]));
     let apply = ["resolve", "apply", "--reason", "I have looked"];
     let ran = store.airlock(folder.path(), &apply).run();
     assert_eq!(ran.code, 1, "{ran:#?}");
@@ -108,7 +108,23 @@ fn what_does_something_else_than_was_reviewed_is_shown_and_decided_about_again()
         assert!(ran.stderr.contains(told), "{ran:#?}");
     }
     assert_eq!(names(&folder), [""; 0]);
-    assert_eq!(store.airlock(folder.path(), &apply).run().code, 0);
+    let (_, review) = ran.stderr.split_once("--review ").unwrap();
+    let review = review.split(' ').next().unwrap();
+    // A repeated command doesn't accept what nobody has seen, and nor does a guess.
+    let guess = [&apply[..], &["--review", "sha256:0123456789ab"]].concat();
+    for unseen in [&apply[..], &guess] {
+        let ran = store.airlock(folder.path(), unseen).run();
+        assert_eq!(ran.code, 1, "{ran:#?}");
+        assert!(
+            ran.stderr.contains("no longer does what was reviewed"),
+            "{ran:#?}"
+        );
+        assert_eq!(names(&folder), [""; 0]);
+    }
+    let shown = store.airlock(folder.path(), &["show", &id]).run().stdout;
+    assert!(shown.contains(&format!("Review: {review}\n")), "{shown}");
+    let seen = [&apply[..], &["--review", review]].concat();
+    assert_eq!(store.airlock(folder.path(), &seen).run().code, 0);
     assert_eq!(names(&folder), ["why"]);
 }
 

@@ -138,7 +138,11 @@ pub(super) enum Approved {
     /// Nobody has to be asked.
     GoOn,
     /// Carry it out, if nobody has tried that since: what was approved had so many attempts.
-    Shown { attempts: u32 },
+    Shown {
+        attempts: u32,
+        /// Whether the approver's yes was to these very effects.
+        has_reviewed: bool,
+    },
     /// There was nothing to ask about. What is pushed since is not to be taken for it.
     NothingPending,
 }
@@ -187,6 +191,10 @@ impl Session {
         };
         let approval = unless_cancelled(cancel, approval).await?;
         let named = || Box::new(NamedAction::from(&**action));
+        let has_reviewed = matches!(
+            approval,
+            Approval::AllowedBy(_) | Approval::AllowedWithReason { .. }
+        );
         match approval {
             Approval::Allow => {}
             Approval::AllowedBy(somebody) => *decided_by = somebody,
@@ -214,6 +222,7 @@ impl Session {
         }
         Ok(Approved::Shown {
             attempts: found.attempts,
+            has_reviewed,
         })
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, SystemTime};
 
 use airlock_model::error::Error;
@@ -236,6 +236,7 @@ impl SessionBuilder {
                 rehearsals: Rehearsals::default(),
                 turns: Turns::new(self.tool_choice),
                 standing: StandingState::default(),
+                told: Mutex::default(),
             }),
         };
         for producer in self.producers {

@@ -313,6 +313,8 @@ impl Session {
         let mut record = EffectsRecord::new(effects, seed).with_read(read);
         if let Some(before) = before {
             record.left_by_others = before.left_by_others.clone();
+            let is_other = before.effects.verified && !before.effects.is_same(&record.effects);
+            record.replaced = before.replaced || is_other;
         }
         if rehearsal.keeping == Keeping::Review {
             record = self.keep(action, record).await;

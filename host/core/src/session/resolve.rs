@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, SystemTime};
 
-use airlock_model::actor::DecidedBy;
+use airlock_model::actor::{Actor, DecidedBy};
 use airlock_model::content::{self, Content, ResolutionDetails, ResolutionOutcome, ToolResult};
 use airlock_model::effects::{ActionEffects, EffectsRecord};
 use airlock_model::error::Error;
@@ -59,6 +59,9 @@ impl Session {
     /// whether a model may have that, and whether anybody else's decision is enough.
     /// [`Error::Refused`] and [`Error::NeedsPerson`] are its answers, and leave the action as it
     /// was.
+    ///
+    /// A decision to apply is about the effects that it [names](Resolution::review), or about those
+    /// of the push; [`Error::NotReviewed`] if the action does something else by now.
     ///
     /// [`Error::Unrecovered`] where an apply that was cut off may have taken effect in a workspace
     /// that is not here, and the action is to be discarded without
@@ -117,6 +120,11 @@ impl Session {
         let means_topmost = resolution.id.is_none();
         let review = self.review_of(store, &resolution, cancel).await?;
         let seen = review.as_ref();
+        let is_model = matches!(decided_by.actor, Actor::Model);
+        if let (Some(seen), Some(_)) = (seen, &resolution.review) {
+            // Nobody is to be asked in vain.
+            self.demand_reviewed(seen, &resolution, is_model)?;
+        }
         let approval = self.ask_approver(store, &mut resolution, &mut decided_by, seen, cancel);
         let approved = approval.await?;
         if let Approved::NothingPending = approved {
@@ -137,7 +145,7 @@ impl Session {
             claimed => claimed?,
         };
         let held = HeldLease::new(store, lease, asked);
-        if let Approved::Shown { attempts } = approved
+        if let Approved::Shown { attempts, .. } = approved
             && attempt != attempts + 1
         {
             held.release().await;
@@ -172,11 +180,22 @@ impl Session {
                 }
             }
         }
-        let review = match self
-            .review_of_claimed(store, &action, decision, review)
-            .await
-        {
-            Ok(review) => review,
+        let review = self.review_of_claimed(store, &action, decision, review);
+        let has_reviewed = matches!(
+            approved,
+            Approved::Shown {
+                has_reviewed: true,
+                ..
+            }
+        );
+        let review = match review.await {
+            Ok(Some(review)) if !has_reviewed => self
+                .demand_reviewed(&review, &resolution, is_model)
+                .map(|()| Some(review)),
+            review => review,
+        };
+        let review = match review {
+            Ok(review) => review.map(|review| review.record),
             Err(error) => {
                 held.release().await;
                 return Err(error);
@@ -247,6 +266,7 @@ impl Session {
                     // It may depend on the reason, which no rehearsal hears: none is to be compared
                     // with it, and what is applied is.
                     record.read = Some(Fingerprints::default());
+                    record.replaced = true;
                     self.keep(&action, record).await;
                 }
                 // Nothing came of it.

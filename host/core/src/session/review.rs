@@ -1,7 +1,8 @@
 //! What is decided about, beside the preview: what the host saw, which an apply must do again.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
+use airlock_model::digest::Digest;
 use airlock_model::effects::{Effects, EffectsRecord};
 use airlock_model::error::Error;
 use airlock_model::pending::{ActionId, Decision, NamedAction, PendingAction, Resolution};
@@ -43,7 +44,8 @@ impl Session {
         };
         let same_workspace = resolution.same_workspace;
         let current = self.current_review(store, &found, record, same_workspace, cancel);
-        Ok(current.await?.map(|record| Review { id, record }))
+        let action = Arc::clone(&found.action);
+        Ok(current.await?.map(|record| Review { action, record }))
     }
 
     /// What an apply must do the same as, if anything. Another action may have become the topmost
@@ -52,15 +54,67 @@ impl Session {
     pub(super) async fn review_of_claimed(
         &self,
         store: &Arc<dyn PendingStore>,
-        action: &PendingAction,
+        action: &Arc<PendingAction>,
         decision: Decision,
         before: Option<Review>,
-    ) -> Result<Option<EffectsRecord>, Error> {
+    ) -> Result<Option<Review>, Error> {
         match before {
-            Some(before) if before.id == action.id => Ok(Some(before.record)),
+            Some(before) if before.action.id == action.id => Ok(Some(before)),
             _ if decision == Decision::Discard || self.inner.workspace.is_none() => Ok(None),
-            _ => Ok(store.effects(self.id(), &action.id).await?),
+            _ => {
+                let record = store.effects(self.id(), &action.id).await?;
+                let action = Arc::clone(action);
+                Ok(record.map(|record| Review { action, record }))
+            }
         }
+    }
+
+    /// An apply is decided by the review that the decision names, or by the one of the push. A
+    /// model can't name any: it means what the session told it last.
+    pub(super) fn demand_reviewed(
+        &self,
+        review: &Review,
+        resolution: &Resolution,
+        is_model: bool,
+    ) -> Result<(), Error> {
+        let record = &review.record;
+        let is_reviewed = match &resolution.review {
+            _ if resolution.decision == Decision::Discard => true,
+            Some(named) => *named == record.effects.digest(),
+            None if !record.replaced => true,
+            None => is_model && self.has_told(&review.action.id, &record.effects),
+        };
+        match is_reviewed {
+            true => Ok(()),
+            false => Err(Error::NotReviewed {
+                action: Box::new(NamedAction::from(&*review.action)),
+                now: Box::new(record.effects.clone()),
+            }),
+        }
+    }
+
+    fn has_told(&self, id: &ActionId, now: &Effects) -> bool {
+        let told = self.inner.told.lock();
+        let told = told.unwrap_or_else(PoisonError::into_inner);
+        (told.as_ref()).is_some_and(|told| told.id == *id && told.effects == now.digest())
+    }
+
+    /// Remembers what an action does now, if this is what a model is about to be told.
+    pub(super) fn remember_told<T>(&self, outcome: &Result<T, Error>) {
+        let (action, now) = match outcome {
+            Err(Error::Different { action, difference }) => (action, &difference.now),
+            Err(Error::NotReviewed { action, now }) => (action, &**now),
+            _ => return,
+        };
+        let told = Told {
+            id: action.id.clone(),
+            effects: now.digest(),
+        };
+        *self
+            .inner
+            .told
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(told);
     }
 
     /// Where the session demands that the host has seen what an apply would do, it must have.
@@ -90,15 +144,21 @@ impl Session {
     }
 }
 
+/// What a model was told last about an action that does something else than its push.
+pub(super) struct Told {
+    id: ActionId,
+    effects: Digest,
+}
+
 /// What is known of one action.
 pub(super) struct Review {
-    id: ActionId,
-    record: EffectsRecord,
+    action: Arc<PendingAction>,
+    pub record: EffectsRecord,
 }
 
 impl Review {
     /// What this action does; none where the review is of another one.
     pub fn effects_of(&self, action: &PendingAction) -> Option<&Effects> {
-        (self.id == action.id).then_some(&self.record.effects)
+        (self.action.id == action.id).then_some(&self.record.effects)
     }
 }

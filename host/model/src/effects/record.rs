@@ -53,6 +53,10 @@ pub struct EffectsRecord {
     /// the SHA-256 of a file, or none for what they removed. It makes this action not stale, since
     /// whoever decided knew that preview.
     pub left_by_others: BTreeMap<String, Option<String>>,
+    /// Whether these effects are not those of the push: the action came to do something else, and
+    /// was refused. Only a decision that [names them](crate::pending::Resolution::review) applies
+    /// them, or a person who was shown them.
+    pub replaced: bool,
 }
 
 impl EffectsRecord {
@@ -64,6 +68,7 @@ impl EffectsRecord {
             time: None,
             read: None,
             left_by_others: BTreeMap::new(),
+            replaced: false,
         }
     }
 
@@ -99,6 +104,8 @@ struct Row {
     uses_randomness: bool,
     #[serde(default, skip_serializing_if = "is_false")]
     moved: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    replaced: bool,
     seed: [u8; 32],
     /// In milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -125,6 +132,7 @@ impl EffectsRecord {
             uses_time: effects.uses_time,
             uses_randomness: effects.uses_randomness,
             moved: effects.moved,
+            replaced: self.replaced,
             seed: self.seed.0,
             time: self.time.map(millis),
         };
@@ -190,6 +198,8 @@ impl PackedEffects {
                 .map(|since| UNIX_EPOCH + Duration::from_millis(since)),
             read: body.read,
             left_by_others: body.left_by_others,
+            // Earlier versions didn't write it.
+            replaced: row.replaced || row.time.is_some(),
         })
     }
 }

@@ -52,10 +52,14 @@ impl SideEffects {
 
     /// Whether both do the same: how many other names a file has makes no difference.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        let links = |it: &Self| it.parts_hard_links.is_some();
-        links(self) == links(other)
-            && (&self.owner, &self.group, &self.not_kept)
-                == (&other.owner, &other.group, &other.not_kept)
+        self.compared() == other.compared()
+    }
+
+    pub(super) fn compared(&self) -> Self {
+        Self {
+            parts_hard_links: self.parts_hard_links.map(|_| 2),
+            ..self.clone()
+        }
     }
 
     /// A clause for each, whose subject is the file. Names that come from files are quoted where

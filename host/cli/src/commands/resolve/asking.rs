@@ -1,6 +1,7 @@
 //! Shows an action and asks about it.
 
 use airlock_desk::target::Target;
+use airlock_host::digest::Digest;
 use airlock_host::pending::Decision;
 use airlock_render::{Block, Line, Role};
 
@@ -15,6 +16,8 @@ struct Shown {
     block: Block,
     /// Whether it can't be applied any more.
     is_stale: bool,
+    /// The digest of the effects in it.
+    review: Option<Digest>,
 }
 
 impl Desk<'_> {
@@ -24,9 +27,13 @@ impl Desk<'_> {
         place: (usize, usize),
         reason: Option<&str>,
         out: &mut Output,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<(Answer, Option<Digest>), Failure> {
         let decision = self.request.target.decision;
-        let Shown { block, is_stale } = self.shown(target).await?;
+        let Shown {
+            block,
+            is_stale,
+            review,
+        } = self.shown(target).await?;
         out.page(&block);
         let question = Question {
             action: &target.action,
@@ -38,7 +45,7 @@ impl Desk<'_> {
             reason,
         };
         let show = async || say(&block);
-        Ok(question.ask(show, &self.interrupt).await)
+        Ok((question.ask(show, &self.interrupt).await, review))
     }
 
     /// Replaces a stale preview by a new one. It is decided separately, once it has been seen.
@@ -73,11 +80,13 @@ impl Desk<'_> {
                     .line(told.hanging(2))
                     .block(Block::effects(&now).indented(2)),
                 is_stale: false,
+                review: Some(now.digest()),
             });
         }
         Ok(Shown {
             block: block.block(show::told_stale(&stale, &record, self.store)),
             is_stale: !stale.is_empty(),
+            review: effects.map(|it| it.digest()),
         })
     }
 }

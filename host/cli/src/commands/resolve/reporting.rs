@@ -4,9 +4,11 @@ use airlock_desk::resolution::{PENDING_AGAIN, Resolved, was_tried};
 use airlock_desk::store::Store;
 use airlock_desk::target::tells_by_whom;
 use airlock_host::Error;
+use airlock_host::effects::Effects;
 use airlock_host::pending::{Decision, StackedAction};
 
 use super::Request;
+use crate::args::review;
 use crate::commands::context::CommandContext;
 use crate::commands::still_pending;
 use crate::failure::{Exit, Failure};
@@ -64,6 +66,10 @@ pub(super) fn explain(error: &Error, resolved: &Resolved, store: &Store) -> Fail
                 "`{refresh}` calls its tool again, and puts the new preview in its place"
             ))
         }
+        Error::Different { difference, .. } => {
+            failure.with_hint(accepting(&difference.now, resolved, store))
+        }
+        Error::NotReviewed { now, .. } => failure.with_hint(accepting(now, resolved, store)),
         Error::ResolutionInProgress(_) => {
             let show = store.command(&["show", id]);
             failure.with_hint(format!("`{show}` shows who, and later how it ended"))
@@ -73,6 +79,17 @@ pub(super) fn explain(error: &Error, resolved: &Resolved, store: &Store) -> Fail
             None => failure,
         },
     }
+}
+
+/// How to apply what an action does now.
+fn accepting(now: &Effects, resolved: &Resolved, store: &Store) -> String {
+    let review = review::shown(&now.digest());
+    let mut words = vec!["apply", resolved.action.id.short(), "--review", &review];
+    // What it does may depend on the reason.
+    if !resolved.resolution.reason.is_empty() {
+        words.extend(["--reason", &resolved.resolution.reason]);
+    }
+    format!("`{}` applies what it does now", store.command(&words))
 }
 
 /// With what failed.

@@ -150,6 +150,7 @@ async fn ask(
         let summary = Block::effects_summary(Some(&seen.effects.summary()));
         show_on_stderr(&summary);
     }
+    let mut shown = effects.map(|it| it.effects.digest());
     let question = Question {
         action,
         place,
@@ -175,8 +176,9 @@ async fn ask(
                 return asked;
             }
         };
-        let resolution = Resolution::new(decision, reason);
+        let mut resolution = Resolution::new(decision, reason);
         asked.for_all = all.then(|| resolution.clone());
+        resolution.review = shown;
         let resolved = resolve(
             context,
             action,
@@ -196,6 +198,11 @@ async fn ask(
             asked.for_all = None;
             asked.quits = true;
         }
+        shown = match &resolved.outcome {
+            Err(Error::Different { difference, .. }) => Some(difference.now.digest()),
+            Err(Error::NotReviewed { now, .. }) => Some(now.digest()),
+            _ => shown,
+        };
         asked.resolved = Some(resolved);
         if !again || context.interrupt.happened() {
             return asked;

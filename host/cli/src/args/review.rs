@@ -1,0 +1,57 @@
+//! A review, as the command line names it.
+
+use std::str::FromStr;
+
+use airlock_desk::store::Store;
+use airlock_desk::target::Target;
+use airlock_host::Error;
+use airlock_host::digest::Digest;
+use airlock_host::pending::NamedAction;
+
+use crate::failure::Failure;
+
+/// How many digits of a review's digest are shown, and are enough to name it.
+pub const SHOWN: usize = 12;
+
+/// The digest of an action's effects, or its first digits.
+#[derive(Debug, Clone)]
+pub struct ReviewName(String);
+
+impl FromStr for ReviewName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let digits = text.strip_prefix("sha256:").unwrap_or(text);
+        let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        match is_hex && (SHOWN..=64).contains(&digits.len()) {
+            true => Ok(Self(digits.to_ascii_lowercase())),
+            false => Err(format!(
+                "expected `sha256:` and at least {SHOWN} hexadecimal digits, as `airlock show` prints them"
+            )),
+        }
+    }
+}
+
+impl ReviewName {
+    /// The whole digest.
+    ///
+    /// # Errors
+    /// [`Error::NotReviewed`] if the action's review is another one; where the store can't be read.
+    pub async fn find(&self, target: &Target, store: &Store) -> Result<Digest, Failure> {
+        let record = store.find(target.action.id.as_str()).await?;
+        let now = store.effects(&record).await?.unwrap_or_default();
+        let digest = now.digest();
+        match digest.to_hex().starts_with(&self.0) {
+            true => Ok(digest),
+            false => Err(Failure::from(&Error::NotReviewed {
+                action: Box::new(NamedAction::from(&*target.action)),
+                now: Box::new(now),
+            })),
+        }
+    }
+}
+
+/// A review as it is shown: `sha256:` and its first digits.
+pub fn shown(review: &Digest) -> String {
+    format!("sha256:{}", &review.to_hex()[..SHOWN])
+}
