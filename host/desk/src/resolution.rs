@@ -8,7 +8,7 @@ use airlock_host::content::{Content, ResolutionDetails, ResolutionOutcome};
 use airlock_host::effects::{Difference, Effects};
 use airlock_host::pending::{ActionState, DecidedBy, Decision, StackedAction};
 use airlock_host::{Error, PendingAction, Resolution, Session};
-use airlock_render::{Block, Decided};
+use airlock_render::{Block, Decided, Line, Role};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -94,6 +94,9 @@ pub struct Report<'a> {
     /// What was applied, as the host saw it; left out where nothing was.
     #[serde(skip_serializing_if = "Option::is_none")]
     effects: Option<Cow<'a, Effects>>,
+    /// Where the writes of other programs are kept that hit a file while it was replaced.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    kept: &'a [String],
     /// What it does now, and did when it was reviewed, where these are not the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<&'a Difference>,
@@ -139,6 +142,12 @@ impl Resolved {
         let action = Some(&*self.action);
         let block = Block::decision(&Decided::resolved(&self.resolution, action, &self.outcome));
         match &self.outcome {
+            Ok(outcome) => outcome.kept.iter().fold(block, |block, path| {
+                let line = Line::from(
+                    "Another program wrote to a file while it was replaced; what it wrote is in ",
+                );
+                block.line(line.with_quoted(Role::Plain, path).hanging(2))
+            }),
             Err(Error::Different { difference, .. }) => block
                 .line("What was reviewed:")
                 .block(Block::effects(&difference.reviewed.without_contents()).indented(2))
@@ -158,6 +167,7 @@ impl Resolved {
                 content: Cow::Borrowed(&outcome.content),
                 details: Details::Done(&outcome.details),
                 effects: (outcome.effects.as_ref()).map(|it| Cow::Borrowed(&it.effects)),
+                kept: &outcome.kept,
                 difference: None,
                 is_error: false,
                 pending: None,
@@ -172,6 +182,7 @@ impl Resolved {
                     label: &self.action.label,
                 },
                 effects: None,
+                kept: &[],
                 difference: match error {
                     Error::Different { difference, .. } => Some(difference),
                     _ => None,

@@ -270,6 +270,10 @@ pub struct ResolutionOutcome {
     /// Which action that was, where the resolution named none.
     #[serde(skip)]
     pub chosen: Option<NamedAction>,
+    /// Files that another program wrote to while they were replaced: where what it wrote is kept,
+    /// below the workspace.
+    #[serde(skip)]
+    pub kept: Vec<String>,
 }
 
 impl ResolutionOutcome {
@@ -280,6 +284,7 @@ impl ResolutionOutcome {
             details,
             effects: None,
             chosen: None,
+            kept: Vec::new(),
         }
     }
 

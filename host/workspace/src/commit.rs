@@ -2,6 +2,7 @@
 
 mod attributes;
 mod check;
+mod displaced;
 mod files;
 mod inherited;
 mod made;
@@ -10,6 +11,8 @@ mod private;
 mod recover;
 mod run;
 mod staging;
+#[allow(unsafe_code, reason = "no safe library asks for a lease")]
+mod writers;
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -28,6 +31,7 @@ use crate::view::{Place, View};
 use crate::workspace::{Opened, Workspace};
 
 use check::check_unchanged;
+use displaced::{refuse_open_files, written_to};
 use files::{Durable, sync, sync_together};
 #[cfg(test)]
 pub(crate) use inherited::DEFAULT_ACL;
@@ -63,6 +67,9 @@ pub struct Committed {
     /// Why what is left of the commit could not be cleaned up. It is, by whoever commits or
     /// recovers next; what was committed is in its place.
     pub not_cleaned_up: Option<RecoverError>,
+    /// Files that this commit replaced or removed, and that another program wrote to while it did:
+    /// where they are kept, below the folder. Nobody else removes them.
+    pub kept: Vec<String>,
 }
 
 /// A committed id whose note nobody has taken.
@@ -85,6 +92,8 @@ pub struct Recovered {
     /// What is in the private folder and is not from this user, or not for this workspace. It is
     /// left alone. Paths below the workspace.
     pub not_ours: Vec<String>,
+    /// As of [`Committed::kept`].
+    pub kept: Vec<String>,
 }
 
 impl View {
@@ -137,15 +146,20 @@ impl View {
             .doing(|| "compare the changes with the files".to_owned())
             .map_err(CommitError::from)?;
         check(&changes)?;
-        let not_cleaned_up = match changes.is_empty() {
-            true => None,
+        let finished = match changes.is_empty() {
+            true => Ok(Vec::new()),
             false => commit(opened, &state.tree, &rewritten, ticket)?,
+        };
+        let (kept, not_cleaned_up) = match finished {
+            Ok(kept) => (kept, None),
+            Err(error) => (Vec::new(), Some(error)),
         };
         state.layer = None;
         self.inner.end_layer(&mut state, &Place::after_commit);
         Ok(Committed {
             changes,
             not_cleaned_up,
+            kept,
         })
     }
 }
@@ -274,13 +288,14 @@ fn check_id(id: &str) -> Result<(), CommitError> {
     }
 }
 
-/// Stages, writes the journal, which is the commit, and puts everything in its place.
+/// Stages, writes the journal, which is the commit, and puts everything in its place. The inner
+/// result is of the cleanup, with what is kept.
 fn commit(
     workspace: &Opened,
     tree: &Tree,
     rewritten: &HashMap<NodeId, Option<Kept>>,
     ticket: &Ticket,
-) -> Result<Option<RecoverError>, CommitError> {
+) -> Result<Result<Vec<String>, RecoverError>, CommitError> {
     let lower = &*workspace.lower;
     let making = || format!("make {PRIVATE} in the workspace");
     let private = Private::open_or_make(workspace).doing(making)?;
@@ -293,12 +308,18 @@ fn commit(
             return Err(error);
         }
     };
-    if let Err((done, stuck)) = Runner::new(lower, &folder).all(&journal.steps) {
+    let placed = Runner::new(lower, &folder).all(&journal.steps);
+    let placed = placed.and_then(|()| match written_to(&journal, &folder) {
+        Ok(None) => Ok(()),
+        Ok(Some(path)) => Err((journal.steps.len(), Stuck::Changed(path))),
+        Err(error) => Err((journal.steps.len(), Stuck::Io(PRIVATE.to_owned(), error))),
+    });
+    if let Err((done, stuck)) = placed {
         return Err(roll_back(
             &private, &name, &folder, lower, &journal, done, stuck,
         ));
     }
-    Ok(finish(&private, &name, &folder, lower, &journal).err())
+    Ok(finish(&private, &name, &folder, lower, &journal))
 }
 
 fn prepare(
@@ -310,6 +331,7 @@ fn prepare(
 ) -> Result<Journal, CommitError> {
     let mut staging = Staging::new(folder, lower);
     let mut steps = plan(tree, rewritten, &mut staging)?;
+    refuse_open_files(&steps, lower)?;
     let durable = staging.durable(&steps);
     private
         .write_outcome(folder, (&ticket.id, &ticket.note), durable)

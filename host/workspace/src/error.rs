@@ -9,6 +9,10 @@ pub enum CommitError {
     /// Another program has changed what the layer was made from.
     #[error("{}", conflict_message(.0))]
     Conflict(Vec<Conflict>),
+    /// The file at this path would be replaced, and another program has it open for writing. What
+    /// that wrote later would be lost.
+    #[error("{0} is open for writing in another program, and what that writes would be lost")]
+    InUse(String),
     /// The same id was committed before.
     #[error("{0} was committed before")]
     AlreadyCommitted(String),

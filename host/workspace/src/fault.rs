@@ -12,10 +12,10 @@ pub(crate) fn step() -> io::Result<()> {
 #[cfg(any(test, fuzzing))]
 pub(crate) use injected::step;
 
-#[cfg(test)]
-pub use injected::while_another;
 #[cfg(any(test, fuzzing))]
 pub use injected::{Fault, with};
+#[cfg(test)]
+pub use injected::{another_at, while_another};
 
 #[cfg(any(test, fuzzing))]
 mod injected {
@@ -63,6 +63,12 @@ mod injected {
         let result = run();
         OTHER.set(None);
         result
+    }
+
+    /// Another program does something at a later step, as if it went on.
+    #[cfg_attr(fuzzing, allow(dead_code))]
+    pub fn another_at(at: u64, other: impl FnOnce() + 'static) {
+        OTHER.set(Some((at, Box::new(other))));
     }
 
     pub(crate) fn step() -> io::Result<()> {

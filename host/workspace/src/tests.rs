@@ -19,6 +19,8 @@ mod script;
 mod strangers;
 #[cfg(test)]
 mod two_hosts;
+#[cfg(test)]
+mod writers;
 
 /// What a variable of the environment asks of a test, where it is set.
 fn asked<T: std::str::FromStr>(variable: &str) -> Option<T> {

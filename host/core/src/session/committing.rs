@@ -56,6 +56,13 @@ pub(super) struct AppliedBefore {
     note: Option<Note>,
 }
 
+/// What a commit did.
+pub(super) struct Seen {
+    pub effects: Effects,
+    /// As of [`ResolutionOutcome::kept`].
+    pub kept: Vec<String>,
+}
+
 /// The commit of one claimed action.
 pub(super) struct Committing<'a> {
     pub session: &'a Session,
@@ -66,7 +73,7 @@ pub(super) struct Committing<'a> {
     /// What whoever decided has seen, where the host rehearsed it.
     pub reviewed: Option<&'a EffectsRecord>,
     /// What was committed.
-    pub seen: Mutex<Option<Effects>>,
+    pub seen: Mutex<Option<Seen>>,
     pub cancel: Option<&'a CancellationToken>,
 }
 
@@ -154,6 +161,7 @@ impl Committing<'_> {
         let Committed {
             changes,
             not_cleaned_up,
+            kept,
             ..
         } = committed.await?;
         if let Some(error) = not_cleaned_up {
@@ -161,16 +169,17 @@ impl Committing<'_> {
                 "the changes are in place, and a commit is still to be cleaned up: {error}"
             );
         }
-        *self.seen() = Some(Effects::verified(told(&changes)));
+        let effects = Effects::verified(told(&changes));
+        *self.seen() = Some(Seen { effects, kept });
         Ok(())
     }
 
     /// What was committed, if anything was.
-    pub fn take_seen(&self) -> Option<Effects> {
+    pub fn take_seen(&self) -> Option<Seen> {
         self.seen().take()
     }
 
-    fn seen(&self) -> MutexGuard<'_, Option<Effects>> {
+    fn seen(&self) -> MutexGuard<'_, Option<Seen>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

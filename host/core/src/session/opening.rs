@@ -21,6 +21,12 @@ pub(super) fn recover(folder: &Arc<WorkspaceFolder>) -> Option<String> {
                 let folder = folder.path().display();
                 tracing::warn!("{folder}/{path} is a commit of somebody else, and is left alone");
             }
+            for path in recovered.kept {
+                let folder = folder.path().display();
+                tracing::warn!(
+                    "another program wrote to a file while it was replaced: what it wrote is in {folder}/{path}"
+                );
+            }
             None
         }
         Err(error) => {

@@ -288,7 +288,10 @@ impl Session {
             };
             let mut outcome = outcome(decision, resolution.extra, summary, returned);
             outcome.chosen = means_topmost.then(|| NamedAction::from(&*action));
-            outcome.effects = seen.map(|seen| ActionEffects::new(action.id.clone(), seen));
+            if let Some(seen) = seen {
+                outcome.effects = Some(ActionEffects::new(action.id.clone(), seen.effects));
+                outcome.kept = seen.kept;
+            }
             outcome
         });
         held.complete(decision, &outcome).await?;

@@ -9,6 +9,7 @@
 //!     journal           what is to be done: from when this is here, the commit has happened
 //!     outcome           what becomes outcomes/ID
 //!     n1, p2, …         what is new, and what was parked
+//!   kept/ID/n1-NAME     what another program wrote to while it was replaced; the user's to remove
 //! ```
 //!
 //! Everything that is believed carries a keyed hash, since a workspace may come from strangers.
@@ -133,12 +134,18 @@ impl<'a> Private<'a> {
     }
 
     fn open_or_make_outcomes(&self) -> io::Result<File> {
+        self.open_or_make_folder("outcomes")
+    }
+
+    /// A directory in the private folder.
+    pub fn open_or_make_folder(&self, name: &str) -> io::Result<File> {
         step()?;
-        match rustix::fs::mkdirat(&self.folder, "outcomes", Mode::from_raw_mode(0o700)) {
+        match rustix::fs::mkdirat(&self.folder, name, Mode::from_raw_mode(0o700)) {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
         }
-        Ok(self.outcomes()?.ok_or(Errno::NOENT)?)
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        Ok(File::from(open_beneath(&self.folder, name, flags)?))
     }
 
     fn open_committed(&self) -> io::Result<File> {

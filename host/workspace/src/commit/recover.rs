@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 
+use super::displaced::keep_written;
 use super::files::{Durable, sync_together};
 use super::plan::touched_directories;
 use super::private::{Journal, Private};
@@ -14,14 +15,15 @@ use crate::lower::Lower;
 use crate::path::PRIVATE;
 use crate::workspace::Opened;
 
-/// Everything is in its place; what is left is to make that durable and to clean up.
+/// Everything is in its place; what is left is to make that durable and to clean up. Returns what
+/// is kept.
 pub(super) fn finish(
     private: &Private<'_>,
     name: &str,
     folder: &File,
     lower: &Lower,
     journal: &Journal,
-) -> Result<(), RecoverError> {
+) -> Result<Vec<String>, RecoverError> {
     let directories = touched_directories(&journal.steps);
     let settling = || format!("note in {PRIVATE} what was committed");
     let durable = durable(journal.steps.len().max(directories.len()));
@@ -34,9 +36,12 @@ pub(super) fn finish(
     if durable == Durable::Together {
         sync_together(lower.root()).doing(settling)?;
     }
+    let keeping = || format!("keep in {PRIVATE} what another program wrote");
+    let kept = keep_written(private, folder, journal).doing(keeping)?;
     private.remove_journal(folder).doing(settling)?;
     let removing = || format!("remove {PRIVATE}/{name}");
-    Ok(private.remove_transaction(name).doing(removing)?)
+    private.remove_transaction(name).doing(removing)?;
+    Ok(kept)
 }
 
 /// Under the lock.
@@ -105,7 +110,8 @@ fn recover_one(
         recovered.dropped += 1;
         return Ok(());
     }
-    finish(private, name, &folder, lower, &journal)?;
+    let kept = finish(private, name, &folder, lower, &journal)?;
+    recovered.kept.extend(kept);
     recovered.finished.push(journal.id);
     Ok(())
 }
