@@ -37,6 +37,11 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
+    /// Its memories together, in bytes.
+    pub fn memory(&self) -> usize {
+        self.store.data().usage.memory
+    }
+
     /// Makes a new one. Nothing of the guest's has run before, except for a `start` function.
     pub async fn new(
         runtime: &Runtime,

@@ -14,7 +14,7 @@ use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationCon
 
 use crate::descriptors::DescriptorBudget;
 
-pub(crate) use live::{LiveInstances, Permit, Reclaim, Reclaimed};
+pub(crate) use live::{IdleMemory, LiveInstances, Permit, Reclaim, Reclaimed};
 pub(crate) use room::instances as instances_by_memory;
 
 /// With fewer descriptors left than that, a new instance might get none for its directories and a

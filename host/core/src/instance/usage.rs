@@ -7,8 +7,8 @@ pub(crate) struct Usage {
     max_memory: usize,
     max_table_elements: usize,
     max_core_instances: usize,
-    /// Over all memories of the instance.
-    memory: usize,
+    /// Over all memories of the instance, in bytes.
+    pub memory: usize,
     /// The last request that was refused. A guest that then traps, trapped for this.
     pub refused: Option<LimitKind>,
 }

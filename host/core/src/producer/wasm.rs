@@ -24,7 +24,7 @@ use crate::instance::{
 use crate::params::Params;
 use crate::plugin::Plugin;
 use crate::pushing::{Called, PlaceOfOthers, StagedActions};
-use crate::runtime::{Reclaim, Reclaimed};
+use crate::runtime::{IdleMemory, Reclaim, Reclaimed};
 use crate::workspace::{Roots, ScratchFolder, WorkspaceFolder};
 use crate::world::DecidedAction;
 
@@ -34,7 +34,7 @@ pub(crate) struct Binding {
     roots: Arc<Roots>,
     context: ProducerContext,
     volatile: VolatileActions,
-    live: Mutex<Option<Box<Instance>>>,
+    live: Mutex<Option<Idle>>,
     /// Held by the one run that has an instance of its own.
     fresh: Mutex<()>,
     /// Whether the engine knows that an instance may be here.
@@ -292,7 +292,13 @@ struct Entered<'a> {
     binding: &'a Binding,
     cancel: Option<&'a CancellationToken>,
     /// Always there until it is dropped.
-    live: Option<MutexGuard<'a, Option<Box<Instance>>>>,
+    live: Option<MutexGuard<'a, Option<Idle>>>,
+}
+
+/// A live instance between two calls.
+struct Idle {
+    instance: Box<Instance>,
+    _memory: IdleMemory,
 }
 
 impl Entered<'_> {
@@ -300,7 +306,8 @@ impl Entered<'_> {
         if let Some(live) = self.live.as_mut()
             && live.is_none()
         {
-            **live = Some(self.binding.make_instance(self.cancel).await?);
+            let instance = self.binding.make_instance(self.cancel).await?;
+            **live = Some(self.binding.idle(instance));
         }
         Ok(())
     }
@@ -314,12 +321,12 @@ impl Entered<'_> {
         call: impl AsyncFnOnce(Box<Instance>) -> Done<T>,
     ) -> Result<T, Error> {
         let instance = match self.live.as_mut().and_then(|live| live.take()) {
-            Some(instance) => instance,
+            Some(idle) => idle.instance,
             None => self.binding.make_instance(self.cancel).await?,
         };
         let (instance, result) = call(instance).await;
         if let Some(live) = &mut self.live {
-            **live = instance;
+            **live = instance.map(|instance| self.binding.idle(instance));
         }
         result
     }
@@ -338,13 +345,23 @@ impl Drop for Entered<'_> {
     fn drop(&mut self) {
         drop(self.live.take());
         // After the lock is free, see `LiveInstances::permit`.
-        if self.binding.plugin.engine().live().wanted() {
+        let all = self.binding.plugin.engine().live();
+        if all.wanted() {
             self.binding.make_room();
         }
+        all.limit_idle_memory();
     }
 }
 
 impl Binding {
+    fn idle(&self, instance: Box<Instance>) -> Idle {
+        let live = self.plugin.engine().live();
+        Idle {
+            _memory: live.idle(instance.memory()),
+            instance,
+        }
+    }
+
     /// Drops an idle instance that holds no volatile action. The engine still lists this slot, and
     /// finds it empty later.
     pub fn make_room(&self) {

@@ -10,6 +10,10 @@ use airlock_model::error::Error;
 use airlock_model::limits::LimitKind;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+/// The most memory of guests that idle instances keep together, in bytes. A new instance costs a
+/// fraction of a millisecond, so that none is kept for long that takes much.
+const IDLE_MEMORY: usize = 512 << 20;
+
 /// The right to have one live instance. Given back when it is dropped.
 pub(crate) type Permit = OwnedSemaphorePermit;
 
@@ -37,9 +41,23 @@ pub(crate) struct LiveInstances {
     waiting: AtomicUsize,
     /// Counts uses.
     uses: AtomicU64,
+    /// The memory of idle instances, in bytes.
+    idle: Arc<AtomicUsize>,
     /// Where instances are, the one on top whose use is the longest ago, as far as is known here:
     /// it may have been used again since.
     holders: Mutex<BinaryHeap<Reverse<Holder>>>,
+}
+
+/// Counts an idle instance's memory, as long as it is idle.
+pub(crate) struct IdleMemory {
+    all: Arc<AtomicUsize>,
+    bytes: usize,
+}
+
+impl Drop for IdleMemory {
+    fn drop(&mut self) {
+        self.all.fetch_sub(self.bytes, Ordering::SeqCst);
+    }
 }
 
 struct Holder {
@@ -55,6 +73,7 @@ impl LiveInstances {
             permits: Arc::new(Semaphore::new(total)),
             waiting: AtomicUsize::new(0),
             uses: AtomicU64::new(0),
+            idle: Arc::default(),
             holders: Mutex::default(),
         }
     }
@@ -66,6 +85,21 @@ impl LiveInstances {
     /// Whether somebody waits, so that an instance that falls idle should make room at once.
     pub fn wanted(&self) -> bool {
         self.waiting.load(Ordering::SeqCst) > 0
+    }
+
+    /// An instance of so many bytes falls idle.
+    pub fn idle(&self, bytes: usize) -> IdleMemory {
+        self.idle.fetch_add(bytes, Ordering::SeqCst);
+        IdleMemory {
+            all: Arc::clone(&self.idle),
+            bytes,
+        }
+    }
+
+    /// Drops idle instances until the others keep no more memory than they may. To be called by
+    /// whoever has let one fall idle.
+    pub fn limit_idle_memory(&self) {
+        while self.idle.load(Ordering::SeqCst) > IDLE_MEMORY && self.reclaim_one() {}
     }
 
     /// What a place remembers that is used now.
@@ -111,12 +145,12 @@ impl LiveInstances {
         })
     }
 
-    /// Drops one idle instance, if there is one: that whose last use is the longest ago.
-    pub fn reclaim_one(&self) {
+    /// Drops one idle instance, that whose last use is the longest ago. False if there is none.
+    pub fn reclaim_one(&self) -> bool {
         let mut candidates = self.holders().len();
         while candidates > 0 {
             let Some(Reverse(Holder { used, place })) = self.holders().pop() else {
-                return;
+                return false;
             };
             let Some(holder) = place.upgrade() else {
                 candidates -= 1;
@@ -136,10 +170,11 @@ impl LiveInstances {
                     let used = self.now();
                     self.holders().push(Reverse(Holder { used, place }));
                 }
-                Reclaimed::Empty if self.permits.available_permits() > before => return,
+                Reclaimed::Empty if self.permits.available_permits() > before => return true,
                 Reclaimed::Empty => {}
             }
         }
+        false
     }
 
     fn holders(&self) -> MutexGuard<'_, BinaryHeap<Reverse<Holder>>> {
@@ -190,6 +225,7 @@ mod tests {
         live: Mutex<Option<Permit>>,
         used: AtomicU64,
         holds_volatile: bool,
+        idle: Mutex<Option<IdleMemory>>,
     }
 
     impl Reclaim for Place {
@@ -198,6 +234,7 @@ mod tests {
                 return Reclaimed::Kept;
             }
             self.live.lock().unwrap().take();
+            self.idle.lock().unwrap().take();
             Reclaimed::Empty
         }
 
@@ -212,6 +249,7 @@ mod tests {
                 live: Mutex::default(),
                 used: AtomicU64::new(live.now()),
                 holds_volatile,
+                idle: Mutex::default(),
             });
             place.fill(live).await;
             place
@@ -255,5 +293,25 @@ mod tests {
         places[1].fill(&live).await;
         assert_eq!(are_live(&places), [true, true, true, true, false]);
         assert_eq!(live.count(), 4);
+    }
+
+    #[tokio::test]
+    async fn idle_instances_go_while_they_keep_more_memory_than_they_may_together() {
+        let live = LiveInstances::new(9);
+        let mut places = Vec::new();
+        for holds_volatile in [true, false, false, false] {
+            let place = Place::make(&live, holds_volatile).await;
+            *place.idle.lock().unwrap() = Some(live.idle(IDLE_MEMORY / 3));
+            places.push(place);
+        }
+        live.limit_idle_memory();
+        let are_live: Vec<_> = places.iter().map(|place| place.is_live()).collect();
+        assert_eq!(are_live, [true, false, true, true]);
+        assert_eq!(live.idle.load(Ordering::SeqCst), IDLE_MEMORY / 3 * 3);
+        // What has to stay is no reason to look for more for ever.
+        let _all = live.idle(2 * IDLE_MEMORY);
+        live.limit_idle_memory();
+        let are_live: Vec<_> = places.iter().map(|place| place.is_live()).collect();
+        assert_eq!(are_live, [true, false, false, false]);
     }
 }
