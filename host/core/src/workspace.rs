@@ -27,7 +27,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use airlock_model::limits::Limits;
 use airlock_workspace::{LayerOptions, ReadSet, View};
@@ -62,6 +62,7 @@ pub(crate) struct Files {
     max_open: usize,
     changed_files: usize,
     changed_bytes: u64,
+    compare_time: Duration,
     left_out: LeftOut,
     last_named: LastNamed,
     /// What is written gets this time, until it is committed.
@@ -146,6 +147,7 @@ impl Files {
             max_open: limits.open_files,
             changed_files: limits.changed_files,
             changed_bytes: limits.changed_bytes,
+            compare_time: limits.call_time,
             left_out: LeftOut::default(),
             last_named: LastNamed::default(),
             time,
@@ -170,6 +172,7 @@ impl Files {
             options.clock = self.time;
             options.entries = self.changed_files;
             options.bytes = self.changed_bytes;
+            options.compare_time = Some(self.compare_time);
             let begun = view.begin(&options);
             begun.map_err(|source| UnusableWorkspace {
                 path: self.roots.workspace_path(),

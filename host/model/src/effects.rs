@@ -122,8 +122,8 @@ pub struct Facts {
     /// The SHA-256 of a file's contents, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// Identifies a file of more than 1 MiB that is only renamed. It has no digest, since its
-    /// contents were not read.
+    /// Identifies a file of more than 1 MiB that is only renamed, or removed. It has no digest,
+    /// since its contents were not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<Box<Identity>>,
     /// Permissions, as Unix has them: 0o7777 at most; 0 for a link, which has none.

@@ -1,5 +1,6 @@
 //! What a layer changes, as whoever decides about it reads it.
 
+mod deadline;
 mod facts;
 mod side_effects;
 
@@ -15,9 +16,10 @@ use crate::path::parent_and_name;
 use crate::tree::{Body, Node, NodeId, Origin, ROOT, Tree};
 use crate::view::View;
 
+pub(crate) use deadline::Deadline;
 pub(crate) use facts::real_facts;
 pub use facts::{Facts, Identity};
-use facts::{moved_facts, own_facts};
+use facts::{own_facts, unread_facts};
 pub use side_effects::{OwnerChange, SideEffects};
 
 /// All that a layer changes, in the order of paths.
@@ -80,9 +82,12 @@ impl View {
     /// What the open layer changes. Empty where none is open.
     ///
     /// # Errors
-    /// Those of the system; `ESTALE` where the real folder has changed below it.
+    /// Those of the system; `ESTALE` where the real folder has changed below it;
+    /// [`io::ErrorKind::TimedOut`] as [`LayerOptions::compare_time`](crate::LayerOptions) says.
     pub fn changes(&self) -> io::Result<ChangeSet> {
-        Ok(compare(&self.inner.state().tree, &self.inner.lower)?.changes)
+        let state = self.inner.state();
+        let deadline = state.compare_until();
+        Ok(compare(&state.tree, &self.inner.lower, deadline)?.changes)
     }
 }
 
@@ -94,7 +99,7 @@ pub(crate) struct Compared {
     pub rewritten: HashMap<NodeId, Option<Kept>>,
 }
 
-pub(crate) fn compare(tree: &Tree, lower: &Lower) -> io::Result<Compared> {
+pub(crate) fn compare(tree: &Tree, lower: &Lower, until: Deadline) -> io::Result<Compared> {
     let mut parents = lower.parents();
     let moved_directories = moved_directories(tree)?;
     let ability = Ability::of(lower)?;
@@ -104,13 +109,18 @@ pub(crate) fn compare(tree: &Tree, lower: &Lower) -> io::Result<Compared> {
         let node = tree.node(id);
         match (&node.origin, tree.checked_path_of(id)?) {
             (None, None) => {}
-            (None, Some(path)) => found.push(created(node, path)?),
+            (None, Some(path)) => found.push(created(node, path, until)?),
             (Some(origin), None) => {
                 let gone = Change {
                     kind: ChangeKind::Deleted,
                     path: origin.path.to_string(),
                     from: None,
-                    before: Some(real_facts(&mut parents, &origin.path, &origin.stamp)?),
+                    before: Some(unread_facts(
+                        &mut parents,
+                        &origin.path,
+                        &origin.stamp,
+                        until,
+                    )?),
                     after: None,
                     side_effects: SideEffects::default(),
                 };
@@ -125,7 +135,8 @@ pub(crate) fn compare(tree: &Tree, lower: &Lower) -> io::Result<Compared> {
                 // directory is another one since, that is told.
                 let moved = !tree.is_in_place(id)
                     && (path != *origin.path || is_below(&path, &moved_directories));
-                let Some((before, mut after)) = kept(&mut parents, node, origin, moved)? else {
+                let Some((before, mut after)) = kept(&mut parents, node, origin, moved, until)?
+                else {
                     continue;
                 };
                 let is_rewritten = before.digest != after.digest || node.mode != origin.stamp.mode;
@@ -165,8 +176,8 @@ pub(crate) fn compare(tree: &Tree, lower: &Lower) -> io::Result<Compared> {
     })
 }
 
-fn created(node: &Node, path: String) -> io::Result<Change> {
-    let after = own_facts(node)?;
+fn created(node: &Node, path: String, until: Deadline) -> io::Result<Change> {
+    let after = own_facts(node, until)?;
     let kind = match after.kind {
         Kind::Link => ChangeKind::Link,
         _ => ChangeKind::Created,
@@ -188,18 +199,19 @@ fn kept(
     node: &Node,
     origin: &Origin,
     moved: bool,
+    until: Deadline,
 ) -> io::Result<Option<(Facts, Facts)>> {
     match &node.body {
         Body::File(Some(_)) => {
-            let before = real_facts(parents, &origin.path, &origin.stamp)?;
-            Ok(Some((before, own_facts(node)?)))
+            let before = real_facts(parents, &origin.path, &origin.stamp, until)?;
+            Ok(Some((before, own_facts(node, until)?)))
         }
         _ if !moved && node.mode == origin.stamp.mode => Ok(None),
         _ => {
             let is_only_moved = node.mode == origin.stamp.mode;
             let before = match is_only_moved {
-                true => moved_facts(parents, &origin.path, &origin.stamp)?,
-                false => real_facts(parents, &origin.path, &origin.stamp)?,
+                true => unread_facts(parents, &origin.path, &origin.stamp, until)?,
+                false => real_facts(parents, &origin.path, &origin.stamp, until)?,
             };
             let mode = match before.kind {
                 Kind::Link => 0,

@@ -142,9 +142,10 @@ impl View {
             return Err(CommitError::AlreadyCommitted(ticket.id.clone()).into());
         }
         check_unchanged(&state.tree, &opened.lower)?;
-        let Compared { changes, rewritten } = compare(&state.tree, &opened.lower)
-            .doing(|| "compare the changes with the files".to_owned())
-            .map_err(CommitError::from)?;
+        let Compared { changes, rewritten } =
+            compare(&state.tree, &opened.lower, state.compare_until())
+                .doing(|| "compare the changes with the files".to_owned())
+                .map_err(CommitError::from)?;
         check(&changes)?;
         let finished = match changes.is_empty() {
             true => Ok(Vec::new()),

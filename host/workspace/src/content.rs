@@ -7,11 +7,13 @@ mod spill;
 use std::fmt;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rustix::fs::SeekFrom;
 use rustix::io::Errno;
 
 use spill::{Counted, Shared, SpilledFile};
@@ -261,16 +263,43 @@ enum Own<'a> {
     File(Arc<File>),
 }
 
-/// Copies so many bytes, or up to the end where that comes first; returns how many.
+/// Copies so many bytes, or up to the end where that comes first, to an empty file; returns how
+/// many. Holes stay holes.
 fn copy(from: &File, to: &File, length: u64) -> io::Result<u64> {
-    let mut done = 0;
-    while done < length {
+    let length = length.min(from.metadata()?.len());
+    copy_up_to(from, to, length)?;
+    // A hole at the end.
+    to.set_len(length)?;
+    Ok(length)
+}
+
+fn copy_up_to(from: &File, to: &File, length: u64) -> io::Result<()> {
+    let mut at = 0;
+    while at < length {
+        let data = match rustix::fs::seek(from, SeekFrom::Data(at)) {
+            Ok(data) => data,
+            // There is no more.
+            Err(Errno::NXIO) => return Ok(()),
+            // The file system knows of no holes.
+            Err(Errno::INVAL | Errno::OPNOTSUPP) => return copy_data(from, to, at..length),
+            Err(error) => return Err(error.into()),
+        };
+        let hole = rustix::fs::seek(from, SeekFrom::Hole(data))?.min(length);
+        copy_data(from, to, data..hole)?;
+        at = hole.max(data.saturating_add(1));
+    }
+    Ok(())
+}
+
+fn copy_data(from: &File, to: &File, range: Range<u64>) -> io::Result<()> {
+    let mut done = range.start;
+    while done < range.end {
         let (mut read_from, mut write_to) = (done, done);
-        let left = usize::try_from(length - done).unwrap_or(usize::MAX);
+        let left = usize::try_from(range.end - done).unwrap_or(usize::MAX);
         let copied =
             rustix::fs::copy_file_range(from, Some(&mut read_from), to, Some(&mut write_to), left);
         match copied {
-            Ok(0) => return Ok(done),
+            Ok(0) => return Ok(()),
             Ok(copied) => done += copied as u64,
             Err(Errno::INTR) => {}
             // Between two file systems, or on one that can't.
@@ -278,7 +307,7 @@ fn copy(from: &File, to: &File, length: u64) -> io::Result<u64> {
                 let mut buffer = vec![0; COPIED_AT_ONCE.min(left)];
                 let read = read_full(from, &mut buffer, done)?;
                 if read == 0 {
-                    return Ok(done);
+                    return Ok(());
                 }
                 to.write_all_at(&buffer[..read], done)?;
                 done += read as u64;
@@ -286,7 +315,7 @@ fn copy(from: &File, to: &File, length: u64) -> io::Result<u64> {
             Err(error) => return Err(error.into()),
         }
     }
-    Ok(done)
+    Ok(())
 }
 
 /// Fills the buffer, or as far as the file goes.

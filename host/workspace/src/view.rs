@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::io::Errno;
 
-use crate::change::{Facts, real_facts};
+use crate::change::{Deadline, Facts, real_facts};
 use crate::directory::Directory;
 use crate::lower::{Kind, Lower, Stamp};
 use crate::parents::Parents;
@@ -171,7 +171,7 @@ impl RealFolder<'_> {
         let Some(stamp) = self.0.stamp(path)? else {
             return Ok(None);
         };
-        let facts = real_facts(&mut self.0, path, &stamp)?;
+        let facts = real_facts(&mut self.0, path, &stamp, Deadline::NONE)?;
         Ok(Some((stamp, facts)))
     }
 }
@@ -266,6 +266,11 @@ impl State {
 
     pub fn layer(&self) -> io::Result<&OpenLayer> {
         self.layer.as_ref().ok_or_else(|| Errno::ROFS.into())
+    }
+
+    /// When a comparison has to end that begins now.
+    pub fn compare_until(&self) -> Deadline {
+        Deadline::within(self.layer.as_ref().and_then(|layer| layer.compare_time))
     }
 
     /// The node of an object that is about to be changed.

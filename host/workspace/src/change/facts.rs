@@ -7,6 +7,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::deadline::Deadline;
 use crate::content::read_full;
 use crate::lower::{Kind, Stamp};
 use crate::parents::Parents;
@@ -29,8 +30,8 @@ pub struct Facts {
     /// The SHA-256 of a file's contents, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// Identifies a file of more than 1 MiB that is only moved. It has no digest, since its
-    /// contents were not read.
+    /// Identifies a file of more than 1 MiB that is only moved, or removed. It has no digest,
+    /// since its contents were not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<Box<Identity>>,
     /// The target of a link; none unless it is UTF-8.
@@ -68,7 +69,7 @@ impl Stamp {
 }
 
 /// Facts about an object that the layer has made, or has contents of.
-pub(super) fn own_facts(node: &Node) -> io::Result<Facts> {
+pub(super) fn own_facts(node: &Node, until: Deadline) -> io::Result<Facts> {
     let mut facts = Facts {
         kind: node.body.kind(),
         size: 0,
@@ -81,7 +82,7 @@ pub(super) fn own_facts(node: &Node) -> io::Result<Facts> {
         Body::File(Some(content)) => {
             facts.size = content.len();
             let read = |buffer: &mut [u8], offset| content.read_at(buffer, offset);
-            facts.digest = Some(digest_of(facts.size, read)?);
+            facts.digest = Some(digest_of(facts.size, until, read)?);
         }
         Body::Link(Some(target)) => {
             facts.size = target.len() as u64;
@@ -93,14 +94,16 @@ pub(super) fn own_facts(node: &Node) -> io::Result<Facts> {
     Ok(facts)
 }
 
-/// Facts about an object of the real folder that the layer only moves: a large file is not read.
-pub(super) fn moved_facts(
+/// Facts about an object of the real folder that the layer only moves or removes: a large file is
+/// not read.
+pub(super) fn unread_facts(
     parents: &mut Parents<'_>,
     path: &str,
     stamp: &Stamp,
+    until: Deadline,
 ) -> io::Result<Facts> {
     if stamp.kind != Kind::File || stamp.size <= DIGESTED {
-        return real_facts(parents, path, stamp);
+        return real_facts(parents, path, stamp, until);
     }
     let now = parents.stamp(path)?.ok_or(Errno::NOENT)?;
     if !stamp.has_same_contents(&now) {
@@ -120,6 +123,7 @@ pub(crate) fn real_facts(
     parents: &mut Parents<'_>,
     path: &str,
     stamp: &Stamp,
+    until: Deadline,
 ) -> io::Result<Facts> {
     let mut facts = Facts {
         kind: stamp.kind,
@@ -135,7 +139,7 @@ pub(crate) fn real_facts(
             if !stamp.has_same_contents(&now) {
                 return Err(Errno::STALE.into());
             }
-            facts.digest = Some(digest_of_file(&file, now.size)?);
+            facts.digest = Some(digest_of_file(&file, now.size, until)?);
         }
         Kind::Link => {
             facts.mode = 0;
@@ -151,18 +155,25 @@ pub(crate) fn real_facts(
     Ok(facts)
 }
 
-fn digest_of_file(file: &File, size: u64) -> io::Result<String> {
-    digest_of(size, |buffer, offset| read_full(file, buffer, offset))
+fn digest_of_file(file: &File, size: u64, until: Deadline) -> io::Result<String> {
+    digest_of(size, until, |buffer, offset| {
+        read_full(file, buffer, offset)
+    })
 }
 
 /// `size`: as it is expected, in bytes. `read` fills the buffer, or as far as there is anything.
-fn digest_of(size: u64, read: impl Fn(&mut [u8], u64) -> io::Result<usize>) -> io::Result<String> {
+fn digest_of(
+    size: u64,
+    until: Deadline,
+    read: impl Fn(&mut [u8], u64) -> io::Result<usize>,
+) -> io::Result<String> {
     let mut hasher = Sha256::new();
     // With room for the byte that isn't there, which says that it ends.
     let length = usize::try_from(size).unwrap_or(READ_AT_ONCE);
     let mut buffer = vec![0; READ_AT_ONCE.min(length.saturating_add(1))];
     let mut offset = 0;
     loop {
+        until.check()?;
         let length = read(&mut buffer, offset)?;
         hasher.update(&buffer[..length]);
         offset += length as u64;

@@ -1,7 +1,7 @@
 //! A layer: how it is kept, while it is open and when it was taken out of its view.
 
 use std::path::PathBuf;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use crate::content::Spill;
 use crate::lower::Kind;
@@ -22,6 +22,9 @@ pub struct LayerOptions {
     pub entries: usize,
     /// What is written gets this time instead of the current one, until it is committed.
     pub clock: Option<SystemTime>,
+    /// How long it may take to compare contents with those of the folder, each time that this is
+    /// done. Default: none, which is as long as it takes.
+    pub compare_time: Option<Duration>,
 }
 
 impl LayerOptions {
@@ -33,6 +36,7 @@ impl LayerOptions {
             bytes: 16 << 30,
             entries: 1_000_000,
             clock: None,
+            compare_time: None,
         }
     }
 }
@@ -46,6 +50,7 @@ pub struct Layer {
 pub(crate) struct OpenLayer {
     pub spill: Spill,
     clock: Option<SystemTime>,
+    pub compare_time: Option<Duration>,
     umask: u32,
 }
 
@@ -54,6 +59,7 @@ impl OpenLayer {
         Self {
             spill: Spill::new(&options.spill, options.memory_bytes, options.bytes),
             clock: options.clock,
+            compare_time: options.compare_time,
             umask: umask(),
         }
     }

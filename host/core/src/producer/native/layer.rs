@@ -4,7 +4,7 @@
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use airlock_model::limits::Limits;
 use airlock_workspace::{LayerOptions, View};
@@ -19,6 +19,7 @@ pub(super) struct CallLayer {
     time: Option<SystemTime>,
     changed_files: usize,
     changed_bytes: u64,
+    compare_time: Duration,
 }
 
 enum Slot {
@@ -44,6 +45,7 @@ impl CallLayer {
             time,
             changed_files: limits.changed_files,
             changed_bytes: limits.changed_bytes,
+            compare_time: limits.call_time,
         }
     }
 
@@ -76,6 +78,7 @@ impl CallLayer {
         options.clock = self.time;
         options.entries = self.changed_files;
         options.bytes = self.changed_bytes;
+        options.compare_time = Some(self.compare_time);
         Ok(options)
     }
 
