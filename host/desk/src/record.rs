@@ -65,7 +65,8 @@ pub struct Entry<'a> {
     /// What the host saw it do in its rehearsal; left out where there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     effects: Option<Seen<'a>>,
-    /// What `resolve --review` takes; left out where the effects aren't all here.
+    /// What `resolve --review` takes; left out where the effects aren't all here,
+    /// and of what is resolved.
     #[serde(skip_serializing_if = "Option::is_none")]
     review: Option<String>,
 }
@@ -278,7 +279,7 @@ impl<'a> Record<'a> {
     pub fn with_effects(mut self, effects: Option<&'a Effects>) -> Self {
         if let Some(effects) = effects {
             self.entry.effects = Some(Seen::All(effects));
-            self.entry.review = Some(effects.digest().to_string());
+            self.entry.review = (self.resolved.is_none()).then(|| effects.digest().to_string());
         }
         self
     }

@@ -91,6 +91,10 @@ impl View {
     }
 }
 
+/// The most bytes of paths and targets of links in a change set, which is several times in memory
+/// until somebody has read it.
+const NAMES: usize = 128 << 20;
+
 /// What a layer changes.
 pub(crate) struct Compared {
     pub changes: ChangeSet,
@@ -105,9 +109,22 @@ pub(crate) fn compare(tree: &Tree, lower: &Lower, until: Deadline) -> io::Result
     let ability = Ability::of(lower)?;
     let mut rewritten = HashMap::new();
     let (mut found, mut elsewhere) = (Vec::new(), Vec::new());
+    let mut names = 0;
     for id in tree.ids().filter(|id| *id != ROOT) {
         let node = tree.node(id);
-        match (&node.origin, tree.checked_path_of(id)?) {
+        let path = tree.checked_path_of(id)?;
+        names += path.as_ref().map_or(0, String::len);
+        names += node.origin.as_ref().map_or(0, |origin| origin.path.len());
+        if let Body::Link(Some(target)) = &node.body {
+            names += target.len();
+        }
+        if names > NAMES {
+            return Err(io::Error::other(format!(
+                "its paths and links are more than {} MiB together",
+                NAMES >> 20
+            )));
+        }
+        match (&node.origin, path) {
             (None, None) => {}
             (None, Some(path)) => found.push(created(node, path, until)?),
             (Some(origin), None) => {

@@ -22,6 +22,10 @@ pub(crate) type NodeId = usize;
 
 pub(crate) const ROOT: NodeId = 0;
 
+/// So many bytes of a link's target count as one node more: a target may take more memory than all
+/// else of a node.
+const TARGET_BYTES: usize = 256;
+
 /// All nodes of a layer. A clone shares the contents of files until one of both writes to them.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
@@ -31,6 +35,8 @@ pub(crate) struct Tree {
     by_origin: HashMap<Arc<str>, NodeId>,
     /// Numbers objects that the real folder doesn't have, also after they are gone.
     made: u64,
+    /// How many nodes the targets of links count for.
+    targets: usize,
     limit: usize,
 }
 
@@ -90,6 +96,14 @@ impl Body {
         }
     }
 
+    /// How many nodes a link's target counts for.
+    fn target_nodes(&self) -> usize {
+        match self {
+            Body::Link(Some(target)) => target.len() / TARGET_BYTES,
+            _ => 0,
+        }
+    }
+
     fn shown_through(kind: Kind) -> Self {
         match kind {
             Kind::Directory => Body::Directory(BTreeMap::new()),
@@ -108,6 +122,7 @@ impl Tree {
             free: Vec::new(),
             by_origin: HashMap::new(),
             made: 0,
+            targets: 0,
             limit,
         };
         tree.insert_origin(Arc::from(""), root, None);
@@ -168,7 +183,7 @@ impl Tree {
     }
 
     fn check_room(&self) -> io::Result<()> {
-        match self.nodes.len() - self.free.len() < self.limit {
+        match self.nodes.len() - self.free.len() + self.targets < self.limit {
             true => Ok(()),
             false => Err(Errno::DQUOT.into()),
         }
@@ -202,6 +217,7 @@ impl Tree {
     pub fn make(&mut self, body: Body, mode: u32, now: SystemTime) -> io::Result<NodeId> {
         self.check_room()?;
         self.made += 1;
+        self.targets += body.target_nodes();
         let serial = self.made;
         Ok(self.add(Node {
             origin: None,
@@ -327,6 +343,7 @@ impl Tree {
     pub fn free_unless_held(&mut self, id: NodeId) {
         let node = self.node(id);
         if id != ROOT && node.link.is_none() && node.handles == 0 && node.origin.is_none() {
+            self.targets -= node.body.target_nodes();
             self.nodes[id] = None;
             self.free.push(id);
         }

@@ -23,12 +23,15 @@ impl Session {
             Ok(()) => return record,
             Err(full) => full,
         };
-        let shorter = EffectsRecord::new(record.effects.without_contents(), record.seed.clone());
+        let mut shorter =
+            EffectsRecord::new(record.effects.without_contents(), record.seed.clone());
+        shorter.replaced = record.replaced;
         if self.try_to_keep(store, action, &shorter).await.is_ok() {
             return shorter;
         }
         let problem = format!("what it changes could not be kept: {full}");
-        let unverified = EffectsRecord::new(Effects::unverified(problem), record.seed);
+        let mut unverified = EffectsRecord::new(Effects::unverified(problem), record.seed);
+        unverified.replaced = record.replaced;
         if let Err(error) = self.try_to_keep(store, action, &unverified).await {
             tracing::warn!("could not keep what an action would do: {error}");
         }
