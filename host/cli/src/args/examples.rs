@@ -68,6 +68,7 @@ environment:
   AIRLOCK_LABEL    what it would do, in one line, as its tool wrote it
   AIRLOCK_SESSION  its session
   AIRLOCK_STATE    `pending`, or with `decided`: `applied` or `discarded`
+  AIRLOCK_MORE     how many other actions of the call this is about
 For example: --notify 'notify-send Airlock \"$AIRLOCK_LABEL\"'";
 
 #[cfg(feature = "serve")]

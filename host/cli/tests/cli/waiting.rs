@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::airlock::{RENAME, Store, folder, names, short};
+use crate::airlock::{RENAME, Store, folder, guest, names, short, steps};
 use crate::terminal::Terminal;
 
 #[test]
@@ -100,6 +100,21 @@ fn a_command_is_told_of_what_waits() {
             .contains("the command of `--notify` failed: exit status: 3"),
         "{ran:#?}"
     );
+}
+
+#[test]
+fn a_command_is_told_once_of_all_that_a_call_pushed() {
+    let (store, folder) = (Store::new(), folder(&[]));
+    let push = json!({"do": "push", "label": "One of many", "times": 50, "quiet": true});
+    let (puppet, params) = (guest("puppet"), steps(json!([push])));
+    let run = ["run", &puppet, "puppet", &params, "--notify", TELL];
+    let ran = store.airlock(folder.path(), &run);
+    let path = std::env::var("PATH").unwrap();
+    assert_eq!(ran.env("PATH", &path).run().code, 0);
+    let told = told(folder.path());
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0]["more"], 49);
+    assert_eq!(told[0]["action"]["label"], "One of many");
 }
 
 #[test]

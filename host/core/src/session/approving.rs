@@ -133,6 +133,9 @@ pub enum Approval {
     },
 }
 
+/// How often somebody else may come in between before a store counts as contradicting itself.
+const ROUNDS: usize = 16;
+
 /// What is to be done with a decision.
 pub(super) enum Approved {
     /// Nobody has to be asked.
@@ -234,7 +237,7 @@ impl Session {
         resolution: &Resolution,
         decided_by: &DecidedBy,
     ) -> Result<StackedAction, Error> {
-        loop {
+        for _ in 0..ROUNDS {
             if let Some(found) = self.stacked(&**store, Some(id)).await? {
                 return Ok(found);
             }
@@ -245,5 +248,7 @@ impl Session {
             // It has come back meanwhile, and nobody was asked about it.
             HeldLease::new(store, claimed.lease, asked).release().await;
         }
+        let problem = format!("the action {id} can be claimed, and is not on the stack");
+        Err(Error::host("the store contradicts itself", problem))
     }
 }

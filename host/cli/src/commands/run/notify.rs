@@ -1,6 +1,7 @@
 //! A command of the user's that is told when something waits for a decision, or was decided
 //! elsewhere.
 
+use std::collections::HashSet;
 use std::env;
 use std::process::Stdio;
 use std::sync::Arc;
@@ -57,7 +58,10 @@ fn is_decided(state: ActionState) -> bool {
 #[derive(Serialize)]
 struct Told<'a> {
     event: &'static str,
+    /// The first action that this is about.
     action: Record<'a>,
+    /// How many others it is about.
+    more: usize,
 }
 
 impl Notifier {
@@ -79,10 +83,8 @@ impl Notifier {
         let ids: Vec<ActionId> = pushed.iter().map(|action| action.id.clone()).collect();
         let (stop, mut stopped) = oneshot::channel();
         let task = tokio::spawn(async move {
-            for id in &ids {
-                self.tell("pending", id, |state| state == ActionState::Pending)
-                    .await;
-            }
+            self.tell("pending", &ids, |state| state == ActionState::Pending)
+                .await;
             let mut waiting = ids;
             loop {
                 let changed = self.session.pending_changed();
@@ -98,38 +100,42 @@ impl Notifier {
     }
 
     async fn tell_decided(&self, waiting: &mut Vec<ActionId>, own: &OwnDecisions) {
-        let mut still = Vec::new();
-        for id in waiting.drain(..) {
-            if own.has(&id) || !self.tell("decided", &id, is_decided).await {
-                still.push(id);
-            }
-        }
-        *waiting = still;
+        let others: Vec<_> = waiting.iter().filter(|id| !own.has(id)).cloned().collect();
+        let told = self.tell("decided", &others, is_decided).await;
+        waiting.retain(|id| !told.contains(id));
     }
 
-    /// Runs the command, where the action is in such a state. Whether it is.
+    /// Runs the command once for all actions that are in such a state, however many a tool has
+    /// pushed. Returns which these are.
     async fn tell(
         &self,
         event: &'static str,
-        id: &ActionId,
+        ids: &[ActionId],
         is_so: impl Fn(ActionState) -> bool,
-    ) -> bool {
-        let Ok(Some(record)) = self.store.find(id).await else {
-            return false;
-        };
-        if !is_so(record.state) {
-            return false;
+    ) -> HashSet<ActionId> {
+        let mut first = None;
+        let mut told = HashSet::new();
+        for id in ids {
+            if let Ok(Some(record)) = self.store.find(id).await
+                && is_so(record.state)
+            {
+                told.insert(id.clone());
+                first.get_or_insert(record);
+            }
         }
-        let running = tokio::time::timeout(PATIENCE, self.run(event, &record));
-        let problem = match running.await {
-            Ok(Ok(None)) => return true,
+        let Some(first) = first else {
+            return told;
+        };
+        let running = self.run(event, &first, told.len() - 1);
+        let problem = match tokio::time::timeout(PATIENCE, running).await {
+            Ok(Ok(None)) => return told,
             Ok(Ok(Some(status))) => status,
             Ok(Err(error)) => error.to_string(),
             Err(_) => format!("it took longer than {} seconds", PATIENCE.as_secs()),
         };
         let note = Line::new().with_role(Role::Note, "note:");
         on_stderr(note.with(format!(" the command of `--notify` failed: {problem}")));
-        true
+        told
     }
 
     /// How it failed, if it ran.
@@ -137,10 +143,12 @@ impl Notifier {
         &self,
         event: &'static str,
         record: &ActionRecord,
+        more: usize,
     ) -> std::io::Result<Option<String>> {
         let told = Told {
             event,
             action: Record::new(record),
+            more,
         };
         let json = serde_json::to_vec(&told)?;
         let mut child = Command::new("sh")
@@ -151,6 +159,7 @@ impl Notifier {
             .env("AIRLOCK_LABEL", &*escape_line(&record.action.label))
             .env("AIRLOCK_SESSION", record.session.as_str())
             .env("AIRLOCK_STATE", record.state.as_str())
+            .env("AIRLOCK_MORE", more.to_string())
             .stdin(Stdio::piped())
             // Standard output is the tool's.
             .stdout(Stdio::null())

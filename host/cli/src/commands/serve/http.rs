@@ -28,6 +28,21 @@ pub fn prepare(over: &OverHttp) {
     }
 }
 
+/// The most connections that leave enough descriptors for the work: guests may take half of them.
+#[cfg(unix)]
+fn most_connections() -> usize {
+    use rustix::process::{Resource, getrlimit};
+    let limit = getrlimit(Resource::Nofile).current;
+    limit.map_or(usize::MAX, |limit| {
+        usize::try_from(limit / 4).unwrap_or(usize::MAX)
+    })
+}
+
+#[cfg(not(unix))]
+fn most_connections() -> usize {
+    usize::MAX
+}
+
 #[cfg(unix)]
 fn raise_descriptors() -> io::Result<()> {
     use rustix::process::{Resource, getrlimit, setrlimit};
@@ -45,7 +60,9 @@ pub async fn serve(
 ) -> Result<(), Failure> {
     let (tokens, file) = tokens::read_or_make(over.token_file.as_deref())?;
     let (listener, address) = listen(over.address).await?;
-    let server = HttpServer::new(setup.clone(), tokens, &over.settings, address);
+    let mut settings = over.settings.clone();
+    settings.max_connections = settings.max_connections.min(most_connections());
+    let server = HttpServer::new(setup.clone(), tokens, &settings, address);
     let server = Arc::new(server.map_err(failure)?);
     tell_of_rejected(server.listing().session());
     on_stderr(Line::from(format!("listening on http://{address}{PATH}")));
