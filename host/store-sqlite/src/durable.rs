@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use airlock_model::pending::{ActionId, SessionId};
 use airlock_model::store::{
-    ActionRecord, DETAILS_KEPT, DurableStore, Pruned, ResolvedQuery, Scope, StoreError, StoreStats,
-    UnreadableAction,
+    ActionRecord, DETAILS_KEPT, DeniedAction, DurableStore, Pruned, ResolvedQuery, Scope,
+    StoreError, StoreStats, UnreadableAction,
 };
 use async_trait::async_trait;
 
-use super::{SqliteStore, capacity, listing, maintenance, spending};
+use super::{SqliteStore, capacity, denials, listing, maintenance, spending};
 
 /// How often a host looks for what is too old.
 const PRUNE_EVERY: Duration = Duration::from_secs(3600);
@@ -50,6 +50,12 @@ impl DurableStore for SqliteStore {
     ) -> Result<Vec<ActionRecord>, StoreError> {
         let query = query.clone();
         self.read(move |connection| listing::resolved_actions(connection, &query))
+            .await
+    }
+
+    async fn denied_actions(&self, query: &ResolvedQuery) -> Result<Vec<DeniedAction>, StoreError> {
+        let query = query.clone();
+        self.read(move |connection| denials::latest(connection, &query))
             .await
     }
 

@@ -7,6 +7,7 @@ mod builder;
 mod calls;
 mod capacity;
 mod connection;
+mod denials;
 mod durable;
 mod effects;
 mod file_watcher;
@@ -40,6 +41,7 @@ use std::time::{Duration, Instant};
 
 use airlock_model::actor::DecidedBy;
 use airlock_model::call_record::CallRecord;
+use airlock_model::denial::{Denial, DenialRecord};
 use airlock_model::digest::Digest;
 use airlock_model::effects::{EffectsRecord, PackedEffects};
 use airlock_model::pending::{ActionId, BriefAction, Resolution, SessionId, StackedAction};
@@ -343,6 +345,27 @@ impl PendingStore for SqliteStore {
     ) -> Result<Option<Vec<u8>>, StoreError> {
         let (session, action) = (session.clone(), action.clone());
         self.read(move |connection| effects::guest_state(connection, &session, &action))
+            .await
+    }
+
+    async fn record_denial(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+        denial: &Denial,
+    ) -> Result<(), StoreError> {
+        let (session, action, denial) = (session.clone(), action.clone(), denial.to_row());
+        let work = move |connection: &_| denials::record(connection, &session, &action, &denial);
+        self.inner.writer.write(work).await
+    }
+
+    async fn denials(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Vec<DenialRecord>, StoreError> {
+        let (session, action) = (session.clone(), action.clone());
+        self.read(move |connection| denials::of_action(connection, &session, &action))
             .await
     }
 

@@ -8,14 +8,14 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::problem::Problem;
 
 /// The version of the tables below, in the file's `user_version`.
-pub(super) const VERSION: u32 = 9;
+pub(super) const VERSION: u32 = 10;
 
 /// Marks a SQLite file as ours, in its `application_id`: "Alck".
 pub(super) const APPLICATION_ID: u32 = 0x416c_636b;
 
 /// The digest of the schema that all steps make, which takes some milliseconds each time that a
 /// program opens a store.
-const NEWEST: &str = "sha256:d1c6ff0f8ea8fc7684ad4a4f02f38678fc879c044014d73fa729936b7fcf6477";
+const NEWEST: &str = "sha256:9d6c26409a3b067f28e3775c9459b2f49837f61f5c6fbd9c2e19a88d15792dba";
 
 /// One step for each version, from an empty file on. A released step is never changed.
 const STEPS: [&str; VERSION as usize] = [
@@ -28,6 +28,7 @@ const STEPS: [&str; VERSION as usize] = [
     SPENDINGS,
     TOTALS,
     INTERRUPTIONS,
+    DENIALS,
 ];
 
 const FIRST: &str = "
@@ -217,6 +218,19 @@ CREATE INDEX unusual_actions ON actions (number)
 const INTERRUPTIONS: &str = "
 UPDATE actions SET interrupted = 2 WHERE interrupted AND resolved IS NULL AND last_error IS NOT
     'an apply was begun, and its host stopped before the end was recorded: it may have taken effect, wholly or in part';
+";
+
+/// What was asked for about actions and denied. The numbers count all of an action's denials, of
+/// which the last ones are kept.
+const DENIALS: &str = "
+CREATE TABLE denials (
+    action INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    denied_at INTEGER NOT NULL,
+    denial TEXT NOT NULL,
+    PRIMARY KEY (action, number)
+) STRICT;
+CREATE INDEX denials_by_time ON denials (denied_at);
 ";
 
 /// What is wrong with a file that is to be a store.

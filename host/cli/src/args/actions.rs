@@ -268,7 +268,11 @@ impl RefreshArgs {
     }
 }
 
-/// Show past decisions: about what, by whom, when and why
+/// Show past decisions: about what, by whom, when and why; and what a rule refused or a person
+/// declined
+///
+/// A refused or declined action stays pending, so it may have several entries: the last 10 are
+/// kept.
 #[derive(Debug, Args)]
 #[command(after_help = LOG_EXAMPLES)]
 pub struct LogArgs {
@@ -292,7 +296,8 @@ pub struct LogArgs {
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub until: Option<SystemTime>,
 
-    /// Only decisions by WHO: `model`, `person`, `program`, `unknown`, or a part of a name
+    /// Only decisions by WHO, and what WHO asked for or declined: `model`, `person`, `program`,
+    /// `unknown`, or a part of a name
     #[arg(long, value_name = "WHO")]
     pub by: Option<String>,
 
@@ -304,9 +309,9 @@ pub struct LogArgs {
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     pub path: Option<Pattern>,
 
-    /// Only what ended so
+    /// Only what ended so, or was asked for and denied so
     #[arg(long, value_name = "STATE")]
-    pub state: Option<EndState>,
+    pub state: Option<LogState>,
 
     #[command(flatten)]
     pub store: StoreArgs,
@@ -316,20 +321,26 @@ pub struct LogArgs {
     pub json: bool,
 }
 
-/// How an action ended.
+/// What an entry of the log says of its action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum EndState {
+pub enum LogState {
     /// Its changes were made
     Applied,
     /// They were dropped
     Discarded,
+    /// A rule refused what was asked for
+    Refused,
+    /// A person who was asked declined
+    Declined,
 }
 
-impl From<EndState> for Decision {
-    fn from(state: EndState) -> Self {
+impl From<LogState> for log::State {
+    fn from(state: LogState) -> Self {
         match state {
-            EndState::Applied => Decision::Apply,
-            EndState::Discarded => Decision::Discard,
+            LogState::Applied => log::State::Applied,
+            LogState::Discarded => log::State::Discarded,
+            LogState::Refused => log::State::Refused,
+            LogState::Declined => log::State::Declined,
         }
     }
 }

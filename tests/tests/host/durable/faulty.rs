@@ -6,7 +6,9 @@ use std::time::Duration;
 use airlock_host::Resolution;
 use airlock_host::digest::Digest;
 use airlock_host::effects::{EffectsRecord, PackedEffects};
-use airlock_host::pending::{ActionId, CallRecord, DecidedBy, SessionId, StackedAction};
+use airlock_host::pending::{
+    ActionId, CallRecord, DecidedBy, Denial, DenialRecord, SessionId, StackedAction,
+};
 use airlock_host::store::{
     BackendErrorKind, Budget, Claim, Completion, Lease, PendingStore, PluginBytes, Push,
     Replacement, SessionRoom, Spending, Spent, StoreError, Watch,
@@ -185,6 +187,23 @@ impl PendingStore for Faulty {
         action: &ActionId,
     ) -> Result<Option<Vec<u8>>, StoreError> {
         self.inner.guest_state(session, action).await
+    }
+
+    async fn record_denial(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+        denial: &Denial,
+    ) -> Result<(), StoreError> {
+        self.inner.record_denial(session, action, denial).await
+    }
+
+    async fn denials(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Vec<DenialRecord>, StoreError> {
+        self.inner.denials(session, action).await
     }
 
     async fn spend(
