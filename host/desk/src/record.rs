@@ -348,7 +348,9 @@ impl<'a> Record<'a> {
     /// With what was asked for about it and denied.
     pub fn with_denials(mut self, denials: &'a [DenialRecord]) -> Self {
         self.denials = denials.iter().map(Denied::new).collect();
-        let earlier = denials.first().map_or(0, |first| first.number - 1);
+        let earlier = denials
+            .first()
+            .map_or(0, |first| first.number.saturating_sub(1));
         self.earlier_denials = (earlier > 0).then_some(earlier);
         self
     }

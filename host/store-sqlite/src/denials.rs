@@ -89,13 +89,13 @@ pub(super) fn latest(
 
 /// None where it can't be read: it must not hide the others.
 fn read(row: &Row<'_>) -> Result<Option<DenialRecord>, Problem> {
-    let (number, at): (u64, i64) = (row.get(1)?, row.get(2)?);
-    let denial: String = row.get(3)?;
-    let Some(denial) = Denial::from_row(&denial) else {
+    let (number, at): (i64, i64) = (row.get(1)?, row.get(2)?);
+    let Some(denial) = row.get_ref(3)?.as_str().ok().and_then(Denial::from_row) else {
         let action: i64 = row.get(0)?;
         tracing::warn!("denial {number} of the action in row {action} is left out");
         return Ok(None);
     };
+    let number = number.unsigned_abs();
     Ok(Some(DenialRecord::new(number, time(at), denial)))
 }
 
@@ -113,11 +113,12 @@ pub(super) fn check(connection: &Connection, problems: &mut Vec<String>) -> Resu
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let (number, denial): (i64, String) = (row.get(0)?, row.get(1)?);
+        let number: i64 = row.get(0)?;
+        let denial = row.get_ref(1)?.as_str().ok().and_then(Denial::from_row);
         let action: Option<String> = row.get(2)?;
         match action {
             None => problems.push(format!("denial {number} of an action outlived it")),
-            Some(id) if Denial::from_row(&denial).is_none() => {
+            Some(id) if denial.is_none() => {
                 problems.push(format!("denial {number} of the action {id} can't be read"));
             }
             Some(_) => {}

@@ -277,7 +277,7 @@ async fn the_tables_change_once_no_statement_is_under_way() {
     .await;
     let store = connect(&server.url(&database)).await;
     working.await.unwrap();
-    assert_eq!(store.stats().await.unwrap().schema, 8);
+    assert_eq!(store.stats().await.unwrap().schema, 9);
     let seen = "SELECT value FROM airlock.meta WHERE name = 'seen'";
     assert_eq!(server.sql(&database, seen), "0");
 }
@@ -295,7 +295,7 @@ async fn a_store_that_was_replaced_by_an_older_one_is_not_written() {
     assert_eq!(error.backend_kind(), Some(BackendErrorKind::Missing));
     let text = error.to_string();
     assert!(
-        text.contains("its schema is 5 instead of 8; restart this program"),
+        text.contains("its schema is 5 instead of 9; restart this program"),
         "{text}"
     );
 }

@@ -27,6 +27,8 @@ pub enum Fault {
     UnreadableForPushes,
     /// It has no room for what would take the place of something else.
     FullForReplacements,
+    /// It keeps no denials.
+    ClosedToDenials,
     /// It doesn't answer when a lease is to be renewed, as one that a network has cut off.
     DeafToRenewals,
 }
@@ -51,9 +53,10 @@ impl Faulty {
     fn check(&self) -> Result<(), StoreError> {
         match self.fault {
             Fault::BrokenOnceClaimed | Fault::BrokenOnceApplied => Err(full()),
-            Fault::UnreadableForPushes | Fault::FullForReplacements | Fault::DeafToRenewals => {
-                Ok(())
-            }
+            Fault::UnreadableForPushes
+            | Fault::FullForReplacements
+            | Fault::ClosedToDenials
+            | Fault::DeafToRenewals => Ok(()),
         }
     }
 }
@@ -195,7 +198,10 @@ impl PendingStore for Faulty {
         action: &ActionId,
         denial: &Denial,
     ) -> Result<(), StoreError> {
-        self.inner.record_denial(session, action, denial).await
+        match self.fault {
+            Fault::ClosedToDenials => Err(full()),
+            _ => self.inner.record_denial(session, action, denial).await,
+        }
     }
 
     async fn denials(
