@@ -124,12 +124,11 @@ pub struct Log<'a> {
 pub enum LogEntry<'a> {
     /// How an action ended.
     Decision(Box<Record<'a>>),
-    /// What was asked for about an action and denied.
-    Denial(DeniedEntry<'a>),
+    /// A request that was denied.
+    Denial(Box<DeniedEntry<'a>>),
 }
 
-/// A denial, and the action that it is about. It tells nothing of how that ended: that is another
-/// entry.
+/// A denial and its action. The end of the action is another entry.
 #[derive(Serialize)]
 pub struct DeniedEntry<'a> {
     #[serde(flatten)]
@@ -199,11 +198,10 @@ pub struct Record<'a> {
     has_reject: bool,
     lease: Option<Lease<'a>>,
     resolved: Option<Resolved<'a>>,
-    /// What was asked for about it and denied, the first one first; left out where nothing was, or
-    /// where that isn't asked for.
+    /// Its denials, oldest first; left out if there are none, or if they aren't asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     denials: Vec<Denied<'a>>,
-    /// How many denials there were before these, which are not kept.
+    /// How many earlier denials were not kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     earlier_denials: Option<u64>,
 }
@@ -345,7 +343,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// With what was asked for about it and denied.
+    /// With its denials.
     pub fn with_denials(mut self, denials: &'a [DenialRecord]) -> Self {
         self.denials = denials.iter().map(Denied::new).collect();
         let earlier = denials

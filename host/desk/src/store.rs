@@ -356,7 +356,7 @@ impl Store {
         }
     }
 
-    /// What was asked for about an action and denied, the first one first.
+    /// The denials of an action, oldest first.
     ///
     /// # Errors
     /// If the store can't be read.

@@ -1,4 +1,4 @@
-//! What somebody asked for and did not get: a rule refused it, or a person declined it.
+//! Denials: requests that a rule refused or a person declined.
 
 use std::time::SystemTime;
 
@@ -7,26 +7,26 @@ use serde::{Deserialize, Serialize};
 use crate::actor::DecidedBy;
 use crate::pending::{Decision, Resolution};
 
-/// How many bytes are kept of each of a denial's texts; what is longer is cut.
+/// The maximum size of each text of a denial, in bytes. Longer texts are cut.
 pub const DENIAL_TEXT_BYTES: usize = 4096;
 
-/// An apply or a discard that somebody asked for and that was denied. The action stays pending.
+/// A request to apply or discard an action that was denied. The action stays pending.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Denial {
-    /// What was asked for.
+    /// The requested decision.
     pub decision: Decision,
-    /// Who asked for it, and how that is known.
+    /// The asker, and the evidence for that.
     pub asked_by: DecidedBy,
-    /// The reason that they gave.
+    /// The asker's reason.
     pub reason: String,
     /// Who denied it.
     pub denied_by: DeniedBy,
-    /// Why, as a clause: which rule, or what the person said.
+    /// Why, as a clause: the rule, or the person's words.
     pub why: String,
 }
 
-/// Who denied what was asked for.
+/// Who denied a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DeniedBy {
@@ -67,7 +67,7 @@ pub struct DenialRecord {
 }
 
 impl DenialRecord {
-    /// For stores: what they have read.
+    /// For stores: the parts of a row.
     pub fn new(number: u64, at: SystemTime, denial: Denial) -> Self {
         Self { number, at, denial }
     }
@@ -83,7 +83,7 @@ struct Row {
     why: String,
 }
 
-/// Kind, name and evidence of whoever asked or decided.
+/// Kind, name and evidence.
 type Columns = (String, Option<String>, String);
 
 impl Denial {

@@ -82,12 +82,11 @@ pub enum Event {
         /// Who decided, and how that is known.
         decided_by: DecidedBy,
     },
-    /// Somebody asked for an apply, and a rule refused it or a person declined it: the action is
-    /// pending as before.
+    /// A rule refused a requested apply, or a person declined it: the action is pending as before.
     Denied {
         /// The action.
         action: ActionId,
-        /// What was asked for, and who denied it.
+        /// The request, and who denied it.
         denial: Denial,
     },
     /// The call has pushed an action, which has its id and a place in the session's room. It is on

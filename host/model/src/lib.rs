@@ -7,7 +7,7 @@
 //!
 //! | to | see |
 //! | --- | --- |
-//! | decide | [`pending`]: what is on a session's stack, and what is decided about it; [`denial`]: what was asked for and denied |
+//! | decide | [`pending`]: what is on a session's stack, and what is decided about it; [`denial`]: denied requests |
 //! | keep what is pending | [`store`]: the traits, and the store in memory |
 //! | bound what a plugin may do | [`policy`], [`limits`] |
 //! | read what a call gave, what it would do, and from what | [`content`], [`effects`], [`reads`], [`error`], [`event`] |

@@ -270,7 +270,7 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
     /// a durable store for some time after. No listing reads it.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store, or what it has there, can't be read.
+    /// [`StoreError::Backend`] where the store or this record can't be read.
     async fn call_record(
         &self,
         session: &SessionId,
@@ -295,7 +295,7 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
     /// What was [kept](PendingStore::keep_effects) with an action.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store, or what it has there, can't be read.
+    /// [`StoreError::Backend`] where the store or this record can't be read.
     async fn effects(
         &self,
         session: &SessionId,
@@ -333,9 +333,9 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
         action: &ActionId,
     ) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// Keeps what was asked for about an open action and denied: the last [`DENIALS_KEPT`] of an
-    /// action, as long as its record. Where the action is not open any more, nothing is kept. Where
-    /// the future is dropped before it returned, it may have been kept all the same.
+    /// Keeps a denial with an open action, together with the latest earlier ones: [`DENIALS_KEPT`]
+    /// of an action, as long as its record. Does nothing if the action isn't open. If the future is
+    /// dropped before it returned, the denial may have been kept.
     ///
     /// # Errors
     /// [`StoreError::Backend`] where the store can't be written.
@@ -346,8 +346,8 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
         denial: &Denial,
     ) -> Result<(), StoreError>;
 
-    /// The denials that were [kept](PendingStore::record_denial) with an action, the first one
-    /// first. The number of that one tells how many there were before.
+    /// The denials that were [kept](PendingStore::record_denial) with an action, oldest first. The
+    /// number of the first shows how many earlier ones are gone.
     ///
     /// # Errors
     /// [`StoreError::Backend`] where the store can't be read.

@@ -1,4 +1,4 @@
-//! What somebody asked for and did not get.
+//! Denials.
 
 use std::time::SystemTime;
 

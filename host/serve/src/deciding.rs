@@ -17,6 +17,7 @@ use rmcp::model::{ElicitRequestParams, ElicitResult};
 use tokio::time::sleep;
 
 use crate::asking::{self, Caller, Instead, Way};
+use crate::metrics::Meter;
 use crate::question::{self, Answer, Choice, Chosen};
 use crate::seal::{Asked, Seals};
 use crate::tasks::ANSWERED_WITHIN;
@@ -29,6 +30,7 @@ pub struct Decider {
     pub seals: Seals,
     /// Where whoever decides at a terminal finds the action.
     pub store: Arc<Store>,
+    pub meter: Meter,
 }
 
 #[async_trait]
@@ -111,6 +113,7 @@ impl Decider {
             Way::Request(peer) => {
                 let asking = asking::ask(peer, self.question(&choices, request));
                 let asking = caller.while_asking(asking);
+                let _open = self.meter.asking();
                 let answered = tokio::select! {
                     answered = asking => answered,
                     found = caller.decided_elsewhere(&self.store, &action.id) => {
@@ -172,6 +175,7 @@ impl Decider {
                 return None;
             }
         };
+        let _open = self.meter.asking();
         Some(tokio::select! {
             Ok(answered) = answered => {
                 self.decided(caller, request, shown.unwrap_or_default(), &answered)

@@ -50,7 +50,7 @@ pub enum Answer {
     Later(Option<String>),
     /// That they don't decide.
     Declined,
-    /// Nobody has answered: the client dismissed the question, for example. Or the client answered, and in it is no decision: why.
+    /// No decision, and why: the client dismissed the question, or its answer has no decision.
     None(&'static str),
 }
 

@@ -1,4 +1,4 @@
-//! What was asked for about actions and denied.
+//! Denials of actions.
 
 use airlock_model::denial::{Denial, DenialRecord};
 use airlock_model::pending::{ActionId, SessionId};
@@ -13,8 +13,8 @@ use super::schema::same_schema;
 use super::text::escaped;
 use super::{PostgresStoreInner, session_key};
 
-/// The action's row counts, so those who record at the same time come one after the other. One that
-/// was recorded by then, which this statement doesn't see, goes with the next.
+/// The counter in the action's row makes hosts that record at the same time take turns. A denial
+/// that was committed during the wait is invisible to this statement, and deleted by the next.
 const RECORD: &str = concat!(
     "WITH counted AS (
         UPDATE airlock.actions AS a SET denials = a.denials + 1

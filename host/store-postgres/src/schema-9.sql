@@ -1,4 +1,4 @@
--- What was asked for about actions and denied. The column counts all denials of an action, of which the last ones are kept.
+-- Denials of actions. The column counts all denials of an action; the table has the last ones.
 ALTER TABLE airlock.actions ADD COLUMN denials bigint NOT NULL DEFAULT 0;
 CREATE TABLE airlock.denials (
     action text COLLATE "C" NOT NULL REFERENCES airlock.actions (id) ON DELETE CASCADE,

@@ -1,4 +1,4 @@
-//! What was asked for about actions and denied.
+//! Denials of actions.
 
 use std::time::SystemTime;
 
@@ -11,8 +11,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::problem::Problem;
 use super::rows::{millis, select, time};
 
-/// Keeps a denial with an open action, and the last ones of those before. Where there is no such
-/// action any more, nothing is kept.
+/// Keeps a denial with an open action, and deletes those before the last ones. Does nothing if the
+/// action isn't open.
 pub(super) fn record(
     connection: &Connection,
     session: &SessionId,
@@ -41,7 +41,7 @@ pub(super) fn record(
     Ok(())
 }
 
-/// Those of one action, the first one first. What can't be read is passed over.
+/// Those of one action, oldest first, as far as they can be read.
 pub(super) fn of_action(
     connection: &Connection,
     session: &SessionId,
@@ -59,7 +59,7 @@ pub(super) fn of_action(
     Ok(denials)
 }
 
-/// Those of all actions, the last one first.
+/// Those of all actions, latest first.
 pub(super) fn latest(
     connection: &Connection,
     query: &ResolvedQuery,
@@ -87,7 +87,7 @@ pub(super) fn latest(
     Ok(latest)
 }
 
-/// None where it can't be read: it must not hide the others.
+/// None if it can't be read: it must not hide the others.
 fn read(row: &Row<'_>) -> Result<Option<DenialRecord>, Problem> {
     let (number, at): (i64, i64) = (row.get(1)?, row.get(2)?);
     let Some(denial) = row.get_ref(3)?.as_str().ok().and_then(Denial::from_row) else {

@@ -10,7 +10,9 @@ use airlock_model::store::{
 };
 use async_trait::async_trait;
 
-use super::{SqliteStore, capacity, denials, listing, maintenance, spending};
+use super::{
+    SqliteStore, SqliteStoreInner, capacity, denials, listing, maintenance, spending, stack,
+};
 
 /// How often a host looks for what is too old.
 const PRUNE_EVERY: Duration = Duration::from_secs(3600);
@@ -193,5 +195,23 @@ impl SqliteStore {
             Ok(capacity::rewrite_where_loose(&connection)?)
         })
         .await
+    }
+}
+
+impl Drop for SqliteStoreInner {
+    fn drop(&mut self) {
+        // It will not push again, but the next host may for the same plugins.
+        let plugins = std::mem::take(&mut *self.pushing());
+        if !plugins.is_empty() {
+            self.writer.write_later(move |connection| {
+                if !capacity::is_tight(connection)? {
+                    return Ok(());
+                }
+                for plugin in &plugins {
+                    stack::forget_plugin(connection, plugin)?;
+                }
+                Ok(())
+            });
+        }
     }
 }

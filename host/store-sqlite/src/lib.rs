@@ -100,24 +100,6 @@ impl SqliteStoreInner {
     }
 }
 
-impl Drop for SqliteStoreInner {
-    fn drop(&mut self) {
-        // It will not push again, but the next host may for the same plugins.
-        let plugins = std::mem::take(&mut *self.pushing());
-        if !plugins.is_empty() {
-            self.writer.write_later(move |connection| {
-                if !capacity::is_tight(connection)? {
-                    return Ok(());
-                }
-                for plugin in &plugins {
-                    stack::forget_plugin(connection, plugin)?;
-                }
-                Ok(())
-            });
-        }
-    }
-}
-
 impl SqliteStore {
     /// A builder for a store at `path`.
     pub fn builder(path: impl Into<PathBuf>) -> SqliteStoreBuilder {

@@ -220,8 +220,7 @@ UPDATE actions SET interrupted = 2 WHERE interrupted AND resolved IS NULL AND la
     'an apply was begun, and its host stopped before the end was recorded: it may have taken effect, wholly or in part';
 ";
 
-/// What was asked for about actions and denied. The numbers count all of an action's denials, of
-/// which the last ones are kept.
+/// Denials of actions. The numbers count all denials of an action; the table has the last ones.
 const DENIALS: &str = "
 CREATE TABLE denials (
     action INTEGER NOT NULL,
@@ -402,6 +401,38 @@ mod tests {
     }
 
     #[test]
+    fn a_file_of_the_version_before_denials_keeps_what_it_has_and_takes_denials() {
+        use airlock_model::actor::Actor;
+        use airlock_model::denial::{Denial, DeniedBy};
+        use airlock_model::pending::{ActionId, Resolution, SessionId};
+
+        let mut connection = Connection::open_in_memory().unwrap();
+        for step in &STEPS[..9] {
+            connection.execute_batch(step).unwrap();
+        }
+        let row = "INSERT INTO actions (id, session, position, state, label, source_tool_name,
+                has_reject, durable, plugin, grants, pushed_at, interrupted, last_error)
+            VALUES ('a', 'one', 1, 'pending', 'A', 'tool', 0, 1, x'00', '{}', 1, 1, 'cut off')";
+        connection.execute_batch(row).unwrap();
+        let set = |name, value| connection.pragma_update(None, name, value).unwrap();
+        set("application_id", APPLICATION_ID);
+        set("user_version", 9);
+        let Ok(()) = migrate(&mut connection) else {
+            panic!("it can be brought up to date");
+        };
+        let select = "SELECT interrupted, last_error FROM actions";
+        let kept = connection.query_row(select, [], |row| Ok((row.get(0)?, row.get(1)?)));
+        assert_eq!(kept.unwrap(), (1, "cut off".to_owned()));
+        let (session, action) = (SessionId::from("one"), ActionId::from("a"));
+        let asked = Resolution::apply("");
+        let denial = Denial::new(&asked, Actor::Model.into(), DeniedBy::Rule, "no");
+        let denials = || crate::denials::of_action(&connection, &session, &action).unwrap();
+        assert_eq!(denials(), []);
+        crate::denials::record(&connection, &session, &action, &denial.to_row()).unwrap();
+        assert_eq!(denials()[0].denial, denial);
+    }
+
+    #[test]
     fn where_an_end_is_known_is_taken_from_the_error_of_every_earlier_version() {
         let known = "an apply was begun, and its host stopped before the end was recorded: it may have taken effect, wholly or in part";
         let check = |version: u32, interrupted: u32, error: Option<&str>, expected: u32| {
@@ -423,7 +454,8 @@ mod tests {
             let found: u32 = connection.query_row(select, [], |row| row.get(0)).unwrap();
             assert_eq!(found, expected, "version {version}, {error:?}");
         };
-        for version in 1..VERSION {
+        // The step from version 8 to 9 reads it.
+        for version in 1..9 {
             check(version, 0, None, 0);
             check(version, 0, Some("Apply failed: no"), 0);
             // Applies of the first five versions were no one step.

@@ -1,4 +1,4 @@
-//! What a rule refuses and a person declines is on record; and nothing depends on that record.
+//! Refused and declined requests are recorded, and no answer depends on that record.
 
 use std::sync::{Arc, Mutex};
 
@@ -160,7 +160,7 @@ async fn so_is_what_is_refused_or_declined_before_the_commit() {
         ),
         (Confirmation::Drop { reason: why() }, None),
     ] {
-        // What nobody has seen is confirmed, and what was seen is looked at once more.
+        // Without a rehearsal `confirm` is asked, and with one `recheck`.
         for rehearse in [Rehearse::Never, Rehearse::Auto] {
             let mut says = Says::approval(Approval::Allow);
             match rehearse {
@@ -196,11 +196,11 @@ async fn the_answer_is_the_same_if_the_record_cant_be_written() {
     let asked = ask(refuse(), Rehearse::Auto, closed.store).await;
     assert_eq!(asked.error.kind(), expected.error.kind());
     assert_eq!(asked.denials, []);
-    // Whoever watches hears of it all the same.
+    // The observer still hears of it.
     assert_eq!(asked.heard.len(), 1);
 }
 
-/// Nobody is asked about a discard, so there is nothing to record.
+/// The approver isn't asked about a discard.
 #[tokio::test]
 async fn a_discard_is_denied_by_no_rule() {
     let store = Arc::new(MemoryStore::new());

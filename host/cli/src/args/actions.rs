@@ -268,11 +268,11 @@ impl RefreshArgs {
     }
 }
 
-/// Show past decisions: about what, by whom, when and why; and what a rule refused or a person
-/// declined
+/// Show past decisions, and refused and declined requests: the action, the person or program, the
+/// time and the reason
 ///
-/// A refused or declined action stays pending, so it may have several entries: the last 10 are
-/// kept.
+/// A refused or declined action stays pending, so it may have several entries: it keeps the last
+/// 10.
 #[derive(Debug, Args)]
 #[command(after_help = LOG_EXAMPLES)]
 pub struct LogArgs {
@@ -296,8 +296,8 @@ pub struct LogArgs {
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub until: Option<SystemTime>,
 
-    /// Only decisions by WHO, and what WHO asked for or declined: `model`, `person`, `program`,
-    /// `unknown`, or a part of a name
+    /// Only entries with WHO as decider or asker: `model`, `person`, `program`, `unknown`, or a
+    /// part of a name
     #[arg(long, value_name = "WHO")]
     pub by: Option<String>,
 
@@ -309,7 +309,7 @@ pub struct LogArgs {
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     pub path: Option<Pattern>,
 
-    /// Only what ended so, or was asked for and denied so
+    /// Only entries of this kind
     #[arg(long, value_name = "STATE")]
     pub state: Option<LogState>,
 
@@ -321,16 +321,16 @@ pub struct LogArgs {
     pub json: bool,
 }
 
-/// What an entry of the log says of its action.
+/// The kinds of entries in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LogState {
     /// Its changes were made
     Applied,
     /// They were dropped
     Discarded,
-    /// A rule refused what was asked for
+    /// A rule refused a request, and the action stayed pending
     Refused,
-    /// A person who was asked declined
+    /// A person declined a request, and the action stayed pending
     Declined,
 }
 

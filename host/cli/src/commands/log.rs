@@ -1,4 +1,4 @@
-//! `airlock log`: what was decided, and what was asked for and denied.
+//! `airlock log`: decisions and denials.
 
 mod entry;
 mod filter;

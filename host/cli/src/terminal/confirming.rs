@@ -54,7 +54,7 @@ impl OperatorRules {
         judging.await
     }
 
-    /// Asked where what somebody said elsewhere is not enough. None where nobody answers.
+    /// Asks if the decision needs more evidence than it has. None without an answer.
     async fn is_confirmed(&self, judgement: &Judgement, question: &str) -> Option<bool> {
         if !self.asks {
             return None;

@@ -151,7 +151,7 @@ impl Question<'_> {
     }
 }
 
-/// Asks whether to go on. None where nobody answers: the input ends, or somebody presses Ctrl-C.
+/// Asks whether to go on. None without an answer: at the end of the input, and after Ctrl-C.
 pub async fn confirm(question: &str, interrupt: &Interrupt) -> Option<bool> {
     let answer = read(question, interrupt).await?;
     Some(matches!(&*answer.to_ascii_lowercase(), "y" | "yes"))

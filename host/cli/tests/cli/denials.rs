@@ -1,4 +1,4 @@
-//! What a rule refused and a person declined, in the log.
+//! Refused and declined requests in the log.
 
 use serde_json::{Value, json};
 
@@ -123,7 +123,7 @@ fn what_a_person_declines_in_a_client_is_in_the_log_before_what_they_decide_late
         server.answer(id);
     };
     answer(json!({"action": "decline"}));
-    // Nobody has answered these.
+    // These are no answers.
     answer(json!({"action": "cancel"}));
     answer(json!({"action": "accept"}));
     answer(accept("later"));
@@ -168,7 +168,7 @@ fn a_no_at_the_terminal_is_in_the_log_and_leaving_is_not() {
     }
     let mut terminal = Terminal::run(folder.path(), &["resolve", "discard"]);
     terminal.sees("Discard it?").types("n").ends(0);
-    // A rule asks whoever has said so on the command line.
+    // A rule asks again, since the command line is not enough.
     let env = json!({"files": ["*"], "find": "^.*$", "replace": ".env"}).to_string();
     let run = ["run", "batch-rename", &env, "--apply", "do it"];
     let mut terminal = Terminal::run(folder.path(), &run);

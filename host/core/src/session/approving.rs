@@ -81,15 +81,15 @@ pub struct ConfirmRequest<'a> {
 pub enum Confirmation {
     /// Put it into the workspace.
     Commit,
-    /// Drop it: the workspace stays as it was, and the action is pending. Nobody has denied it, so
-    /// it is not recorded: the decision is asked for again, for example.
+    /// Drop it: the workspace stays as it was, and the action is pending. This is no denial and is
+    /// not recorded, for example if the decision has to be made again.
     Drop {
         /// Why, as a clause for whoever decided.
         reason: String,
     },
     /// The same, because a rule refuses it. It is [recorded](PendingStore::record_denial).
     Refuse {
-        /// Which rule, as a clause for whoever decided.
+        /// Which rule, as a clause for the decider.
         reason: String,
     },
     /// The same, because a person who was asked said no. It is
@@ -97,7 +97,7 @@ pub enum Confirmation {
     Decline {
         /// The person.
         decided_by: DecidedBy,
-        /// Why, as a clause for whoever decided.
+        /// Why, as a clause for the decider.
         reason: String,
     },
 }
@@ -136,24 +136,24 @@ pub enum Approval {
         /// Why.
         reason: String,
     },
-    /// A rule refuses it, of the operator's or your own. The action stays as it was, the model is
-    /// told why, and the denial is [recorded](PendingStore::record_denial).
+    /// A rule of yours or of the operator refuses it. The action stays as it was, the model hears
+    /// why, and the denial is [recorded](PendingStore::record_denial).
     Refuse {
         /// Which rule, as a clause for the model.
         reason: String,
     },
-    /// A person who was asked said no. The action stays as it was, the model is told why, and the
+    /// A person was asked and said no. The action stays as it was, the model hears why, and the
     /// denial is [recorded](PendingStore::record_denial).
     Decline {
         /// The person.
         decided_by: DecidedBy,
         /// Why, as a clause for the model.
         reason: String,
-        /// What the model is told beside it, in sentences, and what is not recorded. May be empty.
+        /// More sentences for the model, which are not recorded. May be empty.
         advice: String,
     },
-    /// The action stays as it was, though nobody has denied it: somebody decided about another one
-    /// instead, for example. It is not recorded.
+    /// The action stays as it was. This is no denial and is not recorded, for example if a decision
+    /// about another action was made instead.
     Drop {
         /// Why, as a clause for the model.
         reason: String,

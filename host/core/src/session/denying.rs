@@ -1,4 +1,4 @@
-//! What somebody asked for and did not get is put on record.
+//! Records denials.
 
 use airlock_model::denial::{Denial, DeniedBy};
 use airlock_model::event::{self, Event, EventSource};
@@ -8,8 +8,8 @@ use super::Session;
 use super::approving::{ConfirmRequest, Confirmation};
 
 impl Session {
-    /// Records a denial, and tells the observer. Where the store can't be written, the log lacks
-    /// it: what was denied stays denied, with the same answer.
+    /// Records a denial, and tells the observer. If it can't be written, the log lacks it: the
+    /// decision and its answer stay the same.
     pub(super) async fn record_denial(&self, action: &PendingAction, denial: Denial) {
         if let Ok(store) = self.store() {
             let recording = store.record_denial(self.id(), &action.id, &denial);

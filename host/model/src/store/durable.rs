@@ -56,7 +56,7 @@ pub trait DurableStore: PendingStore {
         query: &ResolvedQuery,
     ) -> Result<Vec<ActionRecord>, StoreError>;
 
-    /// Denials that are kept, whatever became of their actions since, the last one first.
+    /// Denials, latest first, with the actions as they are now.
     ///
     /// # Errors
     /// [`StoreError::Backend`] where the store can't be read.
@@ -236,18 +236,18 @@ impl ResolvedRecord {
     }
 }
 
-/// A denial, and the action that it is about.
+/// A denial and its action.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct DeniedAction {
-    /// What is kept of the action now.
+    /// The action as it is now.
     pub record: ActionRecord,
     /// The denial.
     pub denied: DenialRecord,
 }
 
 impl DeniedAction {
-    /// For stores: what they have read.
+    /// For stores: the parts of a row.
     pub fn new(record: ActionRecord, denied: DenialRecord) -> Self {
         Self { record, denied }
     }

@@ -80,7 +80,7 @@ async fn a_database_of_the_first_version_is_brought_up_to_date_with_all_that_it_
             stats.interrupted,
             stats.applied
         ),
-        (8, 2, 1, 1)
+        (9, 2, 1, 1)
     );
     assert_eq!(
         store.retention().await.unwrap(),

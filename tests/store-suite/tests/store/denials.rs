@@ -1,4 +1,4 @@
-//! What was asked for about actions and denied.
+//! Denials of actions.
 
 use airlock_model::actor::{Actor, Evidence};
 use airlock_model::denial::{Denial, DenialRecord, DeniedBy};
@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 
 use crate::actions::{self, Spec, TEXTS};
 
-/// The `number`th: a refusal or, where it is odd, a person's no.
+/// The `number`th denial: by a rule if the number is even, else by a person.
 fn denial(number: usize) -> Denial {
     let text = format!("{} {number}", TEXTS[number % TEXTS.len()]);
     let asked = match number % 3 {

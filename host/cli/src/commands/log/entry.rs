@@ -1,4 +1,4 @@
-//! The entries of the log: decisions, and what was asked for and denied.
+//! The entries of the log: decisions and denials.
 
 use std::time::SystemTime;
 
@@ -14,7 +14,7 @@ use crate::terminal::time;
 pub enum Entry {
     /// How an action ended.
     Decision(ActionRecord),
-    /// What was asked for about an action and denied.
+    /// A request that was denied.
     Denial(DeniedAction),
 }
 
@@ -58,7 +58,7 @@ impl Entry {
         }
     }
 
-    /// Who decided, or who asked and who declined.
+    /// The decider, or the asker and the person who declined.
     pub fn people(&self) -> impl Iterator<Item = &DecidedBy> {
         let (first, second) = match self {
             Entry::Decision(record) => (record.resolved.as_ref().map(|it| &it.decided_by), None),
@@ -70,7 +70,7 @@ impl Entry {
         first.into_iter().chain(second)
     }
 
-    /// What it says.
+    /// Its kind.
     pub fn state(&self) -> Option<State> {
         match self {
             Entry::Decision(record) => Some(State::of_decision(record.resolved.as_ref()?.decision)),
@@ -95,7 +95,7 @@ impl Entry {
     pub fn json(&self) -> LogEntry<'_> {
         match self {
             Entry::Decision(record) => LogEntry::Decision(Box::new(Record::new(record))),
-            Entry::Denial(denied) => LogEntry::Denial(DeniedEntry::new(denied)),
+            Entry::Denial(denied) => LogEntry::Denial(Box::new(DeniedEntry::new(denied))),
         }
     }
 }
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(ids(&both(&[1, 9, 8], &[4, 2])), ["4", "2", "1", "9", "8"]);
     }
 
-    /// What a reader gets who asks each list for so many.
+    /// `log` asks each list for as many as it wants to show.
     #[test]
     fn the_first_entries_depend_on_as_many_of_each_list() {
         let (decisions, denials) = ([9, 8, 20, 3, 2, 1], [10, 7, 15, 6, 5, 4]);

@@ -8,16 +8,16 @@ use airlock_rules::Pattern;
 
 use super::entry::Entry;
 
-/// What an entry says of its action.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// It was applied.
     Applied,
     /// It was discarded.
     Discarded,
-    /// A rule refused what was asked for.
+    /// A rule refused the request.
     Refused,
-    /// A person declined it.
+    /// A person declined the request.
     Declined,
 }
 
@@ -43,14 +43,14 @@ pub struct Filter {
     pub since: Option<SystemTime>,
     /// Before this moment.
     pub until: Option<SystemTime>,
-    /// A part of the name of whoever decided, asked or declined, or their kind: `model`, `person`, `program` or
+    /// A part of the name of the decider or asker, or their kind: `model`, `person`, `program` or
     /// `unknown`.
     pub by: Option<String>,
     /// The tool that made the preview.
     pub tool: Option<String>,
     /// A path that it changed, before or after.
     pub path: Option<Pattern>,
-    /// What it says.
+    /// Its kind.
     pub state: Option<State>,
 }
 

@@ -47,8 +47,8 @@ impl Desk<'_> {
         Ok(answer)
     }
 
-    /// Puts on record that somebody asked for the decision, and then said no. Nothing depends on
-    /// the record, so the command goes on without it if it can't be written.
+    /// Records that the person asked for the decision and then answered no. The command goes on if
+    /// the record can't be written.
     async fn record_no(&self, target: &Target, reason: Option<&str>) {
         let asked = Resolution::new(self.request.target.decision, reason.unwrap_or_default());
         let person = DeniedBy::Person(decider::person_at_terminal());
