@@ -6,7 +6,7 @@ use airlock_host::Error;
 use airlock_host::approval::{Approval, ApprovalRequest, Approver};
 use airlock_host::content::CallOutcome;
 use airlock_host::event::{Event, EventSource};
-use airlock_host::pending::{Actor, Evidence};
+use airlock_host::pending::{Actor, DecidedBy, Evidence};
 use airlock_render::{Block, Line, Renderer, Role, escape_line};
 use async_trait::async_trait;
 
@@ -28,18 +28,22 @@ impl Approver for AsksOnTheTerminal {
             format!("The model wants to apply: {label}\n  reason: {reason}\nApply it? [y/N] ");
         let answer = tokio::task::spawn_blocking(move || read(&question)).await;
         match answer {
-            Ok(Ok(answer)) if matches!(answer.trim(), "y" | "yes") => {
-                let user = std::env::var("USER").unwrap_or_else(|_| "somebody".to_owned());
-                Approval::AllowedBy(Actor::person(user).with_evidence(Evidence::Terminal))
-            }
-            Ok(Ok(_)) => Approval::Refuse {
+            Ok(Ok(answer)) if matches!(answer.trim(), "y" | "yes") => Approval::AllowedBy(user()),
+            Ok(Ok(_)) => Approval::Decline {
+                decided_by: user(),
                 reason: "the user said no".to_owned(),
+                advice: String::new(),
             },
-            _ => Approval::Refuse {
+            _ => Approval::Drop {
                 reason: "the user could not be asked".to_owned(),
             },
         }
     }
+}
+
+fn user() -> DecidedBy {
+    let user = std::env::var("USER").unwrap_or_else(|_| "somebody".to_owned());
+    Actor::person(user).with_evidence(Evidence::Terminal)
 }
 
 fn read(question: &str) -> io::Result<String> {

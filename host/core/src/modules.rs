@@ -77,6 +77,7 @@ pub mod pending {
     pub use crate::session::Discarded;
     pub use airlock_model::actor::{Actor, DecidedBy, Evidence};
     pub use airlock_model::call_record::{CallRecord, PackedBody, PackedCall};
+    pub use airlock_model::denial::{DENIAL_TEXT_BYTES, Denial, DenialRecord, DeniedBy};
     pub use airlock_model::pending::{
         ActionId, ActionState, BriefAction, CallId, DEFAULT_SOURCE_TOOL_NAME, Decision, EXPIRED,
         Interruption, NamedAction, SessionId, StackedAction,
@@ -121,10 +122,10 @@ pub mod recovery {
 pub mod store {
     pub use airlock_model::store::{
         APPLY_INTERRUPTED, ActionBasis, ActionRecord, BASES_BYTES, BackendError, BackendErrorKind,
-        Budget, Claim, Claimed, Completion, DISCARD_INTERRUPTED, DurableStore, Lease, LeaseRecord,
-        MemoryStore, NewAction, PendingStore, PluginBytes, Pruned, Push, Replacement,
-        ResolvedQuery, ResolvedRecord, Room, SPENDING_KEPT, Scope, SessionRoom, Spending, Spent,
-        StoreError, StoreStats, UnreadableAction, Watch, Watchers,
+        Budget, Claim, Claimed, Completion, DENIALS_KEPT, DISCARD_INTERRUPTED, DeniedAction,
+        DurableStore, Lease, LeaseRecord, MemoryStore, NewAction, PendingStore, PluginBytes,
+        Pruned, Push, Replacement, ResolvedQuery, ResolvedRecord, Room, SPENDING_KEPT, Scope,
+        SessionRoom, Spending, Spent, StoreError, StoreStats, UnreadableAction, Watch, Watchers,
     };
 }
 

@@ -8,6 +8,7 @@ mod cancellable;
 mod clear;
 mod committing;
 mod conditions;
+mod denying;
 mod elsewhere;
 mod expired;
 mod lease;

@@ -184,14 +184,14 @@ impl Judge {
     /// Judges once more right before a commit. The budget isn't touched.
     pub async fn recheck(&self, request: &ConfirmRequest<'_>, default: Verdict) -> Confirmation {
         let judgement = self.judge(&Wanted::from(request), default).await;
-        match judgement.verdict.accepts(request.decided_by.evidence) {
-            true => Confirmation::Commit,
-            false => Confirmation::Drop {
-                reason: format!(
-                    "it is not what was decided about, since {}. Decide again",
-                    why(&judgement)
-                ),
-            },
+        let reason = || {
+            let why = why(&judgement);
+            format!("it is not what was decided about, since {why}. Decide again")
+        };
+        match judgement.verdict {
+            Verdict::Refuse => Confirmation::Refuse { reason: reason() },
+            verdict if verdict.accepts(request.decided_by.evidence) => Confirmation::Commit,
+            _ => Confirmation::Drop { reason: reason() },
         }
     }
 

@@ -7,10 +7,10 @@ use airlock_host::content::Content;
 use airlock_host::effects::{ChangeKind, Effects, EffectsSummary};
 use airlock_host::json::Json;
 use airlock_host::pending::{
-    ActionId, ActionState, CallId, CallRecord, DecidedBy, Decision, SessionId,
+    ActionId, ActionState, CallId, CallRecord, DecidedBy, Decision, DenialRecord, SessionId,
 };
 use airlock_host::reads::StaleFile;
-use airlock_host::store::{ActionRecord, UnreadableAction};
+use airlock_host::store::{ActionRecord, DeniedAction, UnreadableAction};
 use airlock_host::{PendingAction, Policy};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -118,8 +118,74 @@ pub struct Unreadable<'a> {
 /// The audit log.
 #[derive(Serialize)]
 pub struct Log<'a> {
-    /// The decisions, latest first.
-    pub log: Vec<Record<'a>>,
+    /// Decisions and denials, latest first.
+    pub log: Vec<LogEntry<'a>>,
+}
+
+/// An entry of the audit log.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum LogEntry<'a> {
+    /// How an action ended.
+    Decision(Box<Record<'a>>),
+    /// A request that was denied.
+    Denial(Box<DeniedEntry<'a>>),
+}
+
+/// A denial and its action. The end of the action is another entry.
+#[derive(Serialize)]
+pub struct DeniedEntry<'a> {
+    #[serde(flatten)]
+    pushed: ActionSummary<'a>,
+    session: &'a SessionId,
+    workspace: Option<String>,
+    denial: Denied<'a>,
+}
+
+impl<'a> DeniedEntry<'a> {
+    /// Of what a store keeps.
+    pub fn new(denied: &'a DeniedAction) -> Self {
+        let record = &denied.record;
+        Self {
+            pushed: ActionSummary::new(&record.action),
+            session: &record.session,
+            workspace: workspace(&record.action),
+            denial: Denied::new(&denied.denied),
+        }
+    }
+}
+
+/// A denial.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Denied<'a> {
+    /// Which of the action's denials it is, counted from 1.
+    number: u64,
+    /// `refused` by a rule, or `declined` by a person.
+    state: &'static str,
+    at: Option<String>,
+    asked: Decision,
+    asked_by: &'a DecidedBy,
+    reason: &'a str,
+    /// The person; null for a rule.
+    declined_by: Option<&'a DecidedBy>,
+    why: &'a str,
+}
+
+impl<'a> Denied<'a> {
+    fn new(denied: &'a DenialRecord) -> Self {
+        let denial = &denied.denial;
+        Self {
+            number: denied.number,
+            state: denial.denied_by.past(),
+            at: utc(denied.at),
+            asked: denial.decision,
+            asked_by: &denial.asked_by,
+            reason: &denial.reason,
+            declined_by: denial.denied_by.person(),
+            why: &denial.why,
+        }
+    }
 }
 
 /// All that is known of an action.
@@ -136,6 +202,12 @@ pub struct Record<'a> {
     has_reject: bool,
     lease: Option<Lease<'a>>,
     resolved: Option<Resolved<'a>>,
+    /// Its denials, oldest first; left out if there are none, or if they aren't asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    denials: Vec<Denied<'a>>,
+    /// How many earlier denials were not kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    earlier_denials: Option<u64>,
 }
 
 /// A call, with the preview that its caller got.
@@ -247,11 +319,10 @@ impl<'a> Record<'a> {
     /// Of what a store keeps.
     pub fn new(record: &'a ActionRecord) -> Self {
         let action = &record.action;
-        let workspace = action.workspace.as_deref();
         Self {
             entry: Entry::new(record),
             last_error: &record.last_error,
-            workspace: workspace.map(|path| path.to_string_lossy().into_owned()),
+            workspace: workspace(action),
             machine: action
                 .workspace_identity
                 .as_deref()
@@ -272,7 +343,19 @@ impl<'a> Record<'a> {
                 result: resolved.result.map(|digest| digest.to_string()),
                 error: &resolved.error,
             }),
+            denials: Vec::new(),
+            earlier_denials: None,
         }
+    }
+
+    /// With its denials.
+    pub fn with_denials(mut self, denials: &'a [DenialRecord]) -> Self {
+        self.denials = denials.iter().map(Denied::new).collect();
+        let earlier = denials
+            .first()
+            .map_or(0, |first| first.number.saturating_sub(1));
+        self.earlier_denials = (earlier > 0).then_some(earlier);
+        self
     }
 
     /// With all that it would do.
@@ -295,6 +378,11 @@ impl<'a> Record<'a> {
         self.entry = self.entry.with_call(call);
         self
     }
+}
+
+fn workspace(action: &PendingAction) -> Option<String> {
+    let path = action.workspace.as_deref()?;
+    Some(path.to_string_lossy().into_owned())
 }
 
 /// In UTC, to the millisecond, as RFC 3339 has it. None for a time that no calendar reaches.

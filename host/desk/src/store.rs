@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 
 use airlock_host::effects::Effects;
-use airlock_host::pending::{ActionId, CallRecord, SessionId};
+use airlock_host::pending::{ActionId, CallRecord, DenialRecord, SessionId};
 use airlock_host::store::{
     ActionRecord, BackendErrorKind, DurableStore, PendingStore, UnreadableAction,
 };
@@ -354,6 +354,15 @@ impl Store {
             }
             found => Ok(found?.map(|record| record.effects)),
         }
+    }
+
+    /// The denials of an action, oldest first.
+    ///
+    /// # Errors
+    /// If the store can't be read.
+    pub async fn denials(&self, record: &ActionRecord) -> Result<Vec<DenialRecord>, Error> {
+        let id = &record.action.id;
+        Ok(self.durable().denials(&record.session, id).await?)
     }
 
     /// What no listing of a session has, or of all. Where not even an action's session can be read,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::actor::DecidedBy;
+use crate::denial::Denial;
 use crate::pending::{ActionId, Decision, PendingAction, SessionId};
 
 /// How much a line of the log matters.
@@ -80,6 +81,13 @@ pub enum Event {
         decision: Decision,
         /// Who decided, and how that is known.
         decided_by: DecidedBy,
+    },
+    /// A rule refused a requested apply, or a person declined it: the action is pending as before.
+    Denied {
+        /// The action.
+        action: ActionId,
+        /// The request, and who denied it.
+        denial: Denial,
     },
     /// The call has pushed an action, which has its id and a place in the session's room. It is on
     /// the stack once the call has ended well, and nowhere otherwise.
@@ -261,6 +269,11 @@ pub fn emit(observer: Option<&Observer>, source: EventSource<'_>, event: &Event)
             let (done, actor) = (decision.past(), &decided_by.actor);
             let by = actor.name().unwrap_or(actor.kind());
             tracing::info!(target: "airlock::call", plugin, tool, call, "{action} {done} by {by}");
+        }
+        Event::Denied { action, denial } => {
+            let (asked, denied) = (denial.decision.as_str(), denial.denied_by.past());
+            let why = &denial.why;
+            tracing::info!(target: "airlock::call", plugin, tool, "{action}: {asked} {denied}: {why}");
         }
         Event::Staged { action } => line!(debug, format_args!("staged {}", action.id)),
         Event::Pushed { action } => line!(debug, format_args!("pushed {}", action.id)),

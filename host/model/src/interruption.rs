@@ -2,6 +2,15 @@
 
 use serde::Serialize;
 
+/// The [`last_error`](crate::pending::StackedAction::last_error) of an action whose apply has no
+/// known end.
+pub const APPLY_INTERRUPTED: &str = "an apply was begun, and its host stopped before the end was recorded: it may have taken effect, wholly or in part";
+
+/// The [`last_error`](crate::pending::StackedAction::last_error) of an action whose discard has no
+/// known end.
+pub const DISCARD_INTERRUPTED: &str =
+    "a discard was begun, and its host stopped before the end was recorded";
+
 /// Where to find out how the last apply of an action ended, if its end isn't recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -7,7 +7,7 @@
 //!
 //! | to | see |
 //! | --- | --- |
-//! | decide | [`pending`]: what is on a session's stack, and what is decided about it |
+//! | decide | [`pending`]: what is on a session's stack, and what is decided about it; [`denial`]: denied requests |
 //! | keep what is pending | [`store`]: the traits, and the store in memory |
 //! | bound what a plugin may do | [`policy`], [`limits`] |
 //! | read what a call gave, what it would do, and from what | [`content`], [`effects`], [`reads`], [`error`], [`event`] |
@@ -18,6 +18,7 @@
 pub mod actor;
 pub mod call_record;
 pub mod content;
+pub mod denial;
 pub mod digest;
 pub mod effects;
 pub mod error;

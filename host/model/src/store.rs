@@ -19,29 +19,24 @@ use async_trait::async_trait;
 
 use crate::actor::DecidedBy;
 use crate::call_record::CallRecord;
+use crate::denial::{Denial, DenialRecord};
 use crate::digest::Digest;
 use crate::effects::{EffectsRecord, PackedEffects};
 use crate::pending::{ActionId, BriefAction, CallId, Resolution, SessionId, StackedAction};
 
+pub use crate::interruption::{APPLY_INTERRUPTED, DISCARD_INTERRUPTED};
 pub use basis::{ActionBasis, BASES_BYTES};
 pub use budget::{Budget, SPENDING_KEPT, Spending, Spent};
 pub use claim::{Claim, Claimed, Completion, Lease};
 pub use durable::{
-    ActionRecord, DEFAULT_BYTE_LIMIT, DETAILS_KEPT, DurableStore, LeaseRecord, Pruned,
-    ResolvedQuery, ResolvedRecord, Scope, StoreStats, UnreadableAction,
+    ActionRecord, DEFAULT_BYTE_LIMIT, DENIALS_KEPT, DETAILS_KEPT, DeniedAction, DurableStore,
+    LeaseRecord, Pruned, ResolvedQuery, ResolvedRecord, Scope, StoreStats, UnreadableAction,
 };
 pub use error::{BackendError, BackendErrorKind, StoreError};
 pub use memory::MemoryStore;
 pub use plugin_bytes::PluginBytes;
 pub use push::{NewAction, Push, Replacement, Room, SessionRoom};
 pub use watch::{Watch, Watchers};
-
-/// The [`StackedAction::last_error`] of an action whose apply has no known end.
-pub const APPLY_INTERRUPTED: &str = "an apply was begun, and its host stopped before the end was recorded: it may have taken effect, wholly or in part";
-
-/// The [`StackedAction::last_error`] of an action whose discard has no known end.
-pub const DISCARD_INTERRUPTED: &str =
-    "a discard was begun, and its host stopped before the end was recorded";
 
 /// A stack of pending actions for each session.
 ///
@@ -289,8 +284,7 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
     /// a durable store for some time after. No listing reads it.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be read, or where what it has is no such
-    /// record.
+    /// [`StoreError::Backend`] where the store or this record can't be read.
     async fn call_record(
         &self,
         session: &SessionId,
@@ -315,8 +309,7 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
     /// What was [kept](PendingStore::keep_effects) with an action.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be read, or where what it has is no such
-    /// record.
+    /// [`StoreError::Backend`] where the store or this record can't be read.
     async fn effects(
         &self,
         session: &SessionId,
@@ -353,6 +346,30 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
         session: &SessionId,
         action: &ActionId,
     ) -> Result<Option<Vec<u8>>, StoreError>;
+
+    /// Keeps a denial with an open action, together with the latest earlier ones: [`DENIALS_KEPT`]
+    /// of an action, as long as its record. Does nothing if the action isn't open. If the future is
+    /// dropped before it returned, the denial may have been kept.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be written.
+    async fn record_denial(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+        denial: &Denial,
+    ) -> Result<(), StoreError>;
+
+    /// The denials that were [kept](PendingStore::record_denial) with an action, oldest first. The
+    /// number of the first shows how many earlier ones are gone.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be read.
+    async fn denials(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Vec<DenialRecord>, StoreError>;
 
     /// Records what an action is about to do, where a budget has room for it: with what the
     /// account's other actions have spent within [`Budget::within`] it must not exceed any limit.

@@ -180,7 +180,7 @@ impl Block {
 }
 
 /// Who decided, as far as that is known.
-fn who(by: &DecidedBy) -> String {
+pub(super) fn who(by: &DecidedBy) -> String {
     match (&by.actor, by.actor.name()) {
         (Actor::Model, _) => "the model".to_owned(),
         (Actor::Program { .. }, Some(name)) => format!("the program {name}"),
@@ -191,7 +191,7 @@ fn who(by: &DecidedBy) -> String {
 }
 
 /// How that is known.
-fn evidence(evidence: Evidence) -> &'static str {
+pub(super) fn evidence(evidence: Evidence) -> &'static str {
     match evidence {
         Evidence::Client => "a client's word",
         Evidence::Terminal => "answered on the terminal",

@@ -45,6 +45,7 @@ mod block;
 mod call;
 mod content;
 mod decision;
+mod denial;
 mod diff;
 mod effects;
 mod escape;

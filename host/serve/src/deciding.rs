@@ -17,6 +17,7 @@ use rmcp::model::{ElicitRequestParams, ElicitResult};
 use tokio::time::sleep;
 
 use crate::asking::{self, Caller, Instead, Way};
+use crate::metrics::Meter;
 use crate::question::{self, Answer, Choice, Chosen};
 use crate::seal::{Asked, Seals};
 use crate::tasks::ANSWERED_WITHIN;
@@ -29,6 +30,7 @@ pub struct Decider {
     pub seals: Seals,
     /// Where whoever decides at a terminal finds the action.
     pub store: Arc<Store>,
+    pub meter: Meter,
 }
 
 #[async_trait]
@@ -64,9 +66,12 @@ impl Approver for Decider {
     async fn admit(&self, request: &ApprovalRequest<'_>, decided_by: &DecidedBy) -> Approval {
         let wanted = Wanted::from(request);
         let judgement = self.judge.judge(&wanted, self.decides.verdict()).await;
-        match judgement.verdict.accepts(decided_by.evidence) {
-            true => Approval::Allow,
-            false => Approval::NeedsPerson {
+        match judgement.verdict {
+            Verdict::Refuse => Approval::Refuse {
+                reason: refusal(&judgement),
+            },
+            verdict if verdict.accepts(decided_by.evidence) => Approval::Allow,
+            _ => Approval::NeedsPerson {
                 how: self.how_since(&request.action.action, &judgement),
             },
         }
@@ -78,11 +83,11 @@ impl Approver for Decider {
         let evidence = request.decided_by.evidence;
         let default = self.decides.verdict();
         let judgement = self.judge.judge_with(&wanted, evidence, default).await;
-        match judgement.verdict.accepts(evidence) {
-            true => Confirmation::Commit,
-            false => Confirmation::Drop {
-                reason: why(&judgement),
-            },
+        let reason = why(&judgement);
+        match judgement.verdict {
+            Verdict::Refuse => Confirmation::Refuse { reason },
+            verdict if verdict.accepts(evidence) => Confirmation::Commit,
+            _ => Confirmation::Drop { reason },
         }
     }
 
@@ -108,6 +113,7 @@ impl Decider {
             Way::Request(peer) => {
                 let asking = asking::ask(peer, self.question(&choices, request));
                 let asking = caller.while_asking(asking);
+                let _open = self.meter.asking();
                 let answered = tokio::select! {
                     answered = asking => answered,
                     found = caller.decided_elsewhere(&self.store, &action.id) => {
@@ -169,12 +175,13 @@ impl Decider {
                 return None;
             }
         };
+        let _open = self.meter.asking();
         Some(tokio::select! {
             Ok(answered) = answered => {
                 self.decided(caller, request, shown.unwrap_or_default(), &answered)
             }
             found = caller.decided_elsewhere(&self.store, &action.id) => elsewhere(caller, found),
-            () = sleep(ANSWERED_WITHIN) => Approval::Refuse {
+            () = sleep(ANSWERED_WITHIN) => Approval::Drop {
                 reason: format!("nobody has decided within a day. It stays pending. {how}"),
             },
         })
@@ -214,22 +221,32 @@ impl Decider {
                 let discard = Resolution::discard(reason).with_id(choices[at].id.clone());
                 (discard, "whoever was asked discards it")
             }
-            Answer::Later => {
-                return Approval::Refuse {
-                    reason: format!(
-                        "whoever was asked leaves it pending for now. {}",
-                        self.how(action)
-                    ),
+            Answer::Later(reason) => {
+                let left = "whoever was asked leaves it pending for now";
+                return Approval::Decline {
+                    decided_by: asked_in(&caller.client).with_evidence(Evidence::Client),
+                    reason: match reason {
+                        Some(reason) => format!("{left}: {reason}"),
+                        None => left.to_owned(),
+                    },
+                    advice: self.how(action),
+                };
+            }
+            Answer::Declined => {
+                return Approval::Decline {
+                    decided_by: asked_in(&caller.client).with_evidence(Evidence::Client),
+                    reason: "whoever was asked declined to decide".to_owned(),
+                    advice: format!("It stays pending. {}", self.how(action)),
                 };
             }
             Answer::None(why) => {
-                return Approval::Refuse {
+                return Approval::Drop {
                     reason: format!("{why}. It stays pending. {}", self.how(action)),
                 };
             }
         };
         caller.end_with(Instead::Decided(resolution));
-        Approval::Refuse {
+        Approval::Drop {
             reason: told.to_owned(),
         }
     }
@@ -270,7 +287,7 @@ impl Decider {
 /// Has the call end with what somebody has decided who was not asked by it.
 fn elsewhere(caller: &Caller, found: Option<ActionRecord>) -> Approval {
     caller.end_with(Instead::Elsewhere(found.map(Box::new)));
-    Approval::Refuse {
+    Approval::Drop {
         reason: "somebody else has decided about it meanwhile".to_owned(),
     }
 }

@@ -58,7 +58,7 @@ impl Place {
     fn may_decide(&self) -> bool {
         match self {
             Place::Stdio(_) => true,
-            Place::Http(visit) => visit.principal().may_decide,
+            Place::Http(visit) => visit.principal().may_decide(),
         }
     }
 

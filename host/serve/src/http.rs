@@ -27,12 +27,13 @@ use tokio::sync::{Mutex, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{interval, timeout};
 
+use crate::metrics::Metrics;
 use crate::server::{ServeError, Server};
 use conversations::Conversations;
 use gate::Gate;
 
 pub(crate) use conversations::NoConversation;
-pub use tokens::{Principal, TokenError, Tokens};
+pub use tokens::{Access, Principal, TokenError, Tokens};
 pub(crate) use visit::Visit;
 
 /// Where the protocol is spoken.
@@ -40,6 +41,9 @@ pub const PATH: &str = "/mcp";
 
 /// The path that answers `ok` without a token while the server is up.
 pub const HEALTH: &str = "/healthz";
+
+/// The path of the metrics. It needs a token: see [`Tokens::may_read_metrics`].
+pub const METRICS: &str = "/metrics";
 
 /// How long a conversation is kept that nobody uses. What is pending there stays pending, and is
 /// decided at a terminal then.
@@ -71,6 +75,12 @@ pub trait Sessions: Send + Sync + 'static {
     /// # Errors
     /// Those of [`Server::rebind`].
     fn rebind(&self, server: &Server) -> Result<bool, ServeError>;
+
+    /// How many instances of plugins are live, for the [metrics](METRICS). Default: that is not
+    /// known, and the metric is left out.
+    fn live_instances(&self) -> Option<usize> {
+        None
+    }
 
     /// Ends a conversation: what its tools keep in memory only can't be applied any more.
     async fn end(&self, server: &Server);
@@ -134,9 +144,10 @@ impl HttpServer {
         let sessions: Arc<dyn Sessions> = Arc::new(sessions);
         let (ending, ended) = mpsc::unbounded_channel();
         let stop = CancellationToken::new();
-        let conversations = Conversations::new(&sessions, settings.max_conversations, ending)?;
+        let (metrics, most) = (Metrics::default(), settings.max_conversations);
+        let conversations = Conversations::new(&sessions, &metrics, most, ending)?;
         let conversations = Arc::new(conversations);
-        let gate = Gate::new(tokens, settings, listens_on, &conversations, &stop);
+        let gate = Gate::new(tokens, settings, listens_on, &conversations, metrics, &stop);
         Ok(Self {
             gate: Arc::new(gate),
             conversations,

@@ -25,6 +25,7 @@ pub mod http;
 mod instructions;
 mod late;
 mod listing;
+mod metrics;
 mod owners;
 mod params;
 mod progress;

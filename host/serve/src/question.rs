@@ -46,9 +46,11 @@ pub enum Answer {
     Apply(Chosen),
     /// To discard it.
     Discard(Chosen),
-    /// Not to decide.
-    Later,
-    /// The client answered, and in it is no decision: why.
+    /// To leave it pending, with the reason if they gave one.
+    Later(Option<String>),
+    /// That they don't decide.
+    Declined,
+    /// No decision, and why: the client dismissed the question, or its answer has no decision.
     None(&'static str),
 }
 
@@ -163,7 +165,7 @@ pub fn read(result: &ElicitResult, choices: &[Choice]) -> Answer {
     }
     match result.action {
         ElicitationAction::Accept => {}
-        ElicitationAction::Decline => return Answer::None("whoever was asked declined to decide"),
+        ElicitationAction::Decline => return Answer::Declined,
         _ => return Answer::None("whoever was asked dismissed the question"),
     }
     let filled = result.content.as_ref().map(Filled::deserialize);
@@ -183,7 +185,7 @@ pub fn read(result: &ElicitResult, choices: &[Choice]) -> Answer {
     match filled.decision.as_str() {
         "apply" => Answer::Apply(chosen),
         "discard" => Answer::Discard(chosen),
-        "later" => Answer::Later,
+        "later" => Answer::Later(chosen.reason),
         _ => Answer::None("the client's answer is none of those that were offered"),
     }
 }
@@ -224,7 +226,12 @@ mod tests {
         check(
             Accept,
             json!({"decision": "later", "reason": " "}),
-            Answer::Later,
+            Answer::Later(None),
+        );
+        check(
+            Accept,
+            json!({"decision": "later", "reason": "after lunch"}),
+            Answer::Later(Some("after lunch".to_owned())),
         );
         for content in [
             json!({}),
@@ -239,10 +246,9 @@ mod tests {
             read(&ElicitResult::new(Accept), &one),
             Answer::None(_)
         ));
-        for action in [Cancel, Decline] {
-            let result = ElicitResult::new(action).with_content(apply.clone());
-            assert!(matches!(read(&result, &one), Answer::None(_)));
-        }
+        let cancelled = ElicitResult::new(Cancel).with_content(apply.clone());
+        assert!(matches!(read(&cancelled, &one), Answer::None(_)));
+        check(Decline, apply, Answer::Declined);
     }
 
     #[test]

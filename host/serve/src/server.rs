@@ -1,5 +1,7 @@
 //! A server of one session.
 
+mod calling;
+
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,10 +12,10 @@ use airlock_desk::store::Store;
 use airlock_host::cancel::CancellationToken;
 use airlock_host::content::CallOutcome;
 use airlock_host::json::Json;
-use airlock_host::pending::{Actor, Decision, Evidence};
+use airlock_host::pending::{Decision, Evidence};
 use airlock_host::policy::ProducerWithPolicy;
 use airlock_host::tool::RESOLVE;
-use airlock_host::{Error, PendingAction, Resolution, Session, SessionBuilder};
+use airlock_host::{Error, Session, SessionBuilder};
 use rmcp::model::{CallToolResponse, CreateTaskResult, Tool};
 use rmcp::service::{RequestContext, RoleServer, ServerInitializeError, serve_server_with_ct};
 use rmcp::transport::stdio_pipes;
@@ -26,13 +28,14 @@ use crate::deciding::{Decider, asked_in};
 use crate::handler::{Handler, Place};
 use crate::instructions::instructions;
 use crate::late::LateAnswers;
+use crate::metrics::{Meter, Metrics};
 use crate::owners::Owners;
 use crate::progress::Listeners;
 use crate::question::Choice;
 use crate::seal::Seals;
 use crate::stdio::Stdio;
 use crate::tasks::Tasks;
-use crate::{answer, listing, waiting};
+use crate::{answer, listing};
 
 /// A session's tools, for clients of the Model Context Protocol. Cheap to clone; clones are the
 /// same server, with one stack.
@@ -42,6 +45,7 @@ pub struct Server {
     tasks: Tasks,
     late: LateAnswers,
     listeners: Listeners,
+    meter: Meter,
     instructions: Arc<str>,
     skips_while_pending: bool,
     owners: Owners,
@@ -88,14 +92,19 @@ impl Server {
     ) -> Result<Self, ServeError> {
         let seals = Seals::new().map_err(ServeError::Randomness)?;
         let listeners = Listeners::default();
-        let observing = listeners.clone();
+        let (observing, meter) = (listeners.clone(), Meter::default());
+        let counting = meter.clone();
         let session = session
-            .observer(move |source, event| observing.observe(source, event))
+            .observer(move |source, event| {
+                counting.observe(event);
+                observing.observe(source, event);
+            })
             .approver(Decider {
                 decides,
                 judge,
                 seals,
                 store: Arc::clone(store),
+                meter: meter.clone(),
             })
             .store(store.pending())
             .open()?;
@@ -104,6 +113,7 @@ impl Server {
             tasks: Tasks::default(),
             late: LateAnswers::default(),
             listeners,
+            meter,
             instructions: instructions(decides, others).into(),
             skips_while_pending: false,
             owners: Owners::default(),
@@ -126,6 +136,11 @@ impl Server {
     pub fn answered_within(mut self, patience: Duration) -> Self {
         self.late = LateAnswers::after(patience);
         self
+    }
+
+    /// Counts there what happens here, from now on.
+    pub(crate) fn count_in(&self, metrics: &Metrics) {
+        self.meter.count_in(metrics);
     }
 
     /// The questions that are open though their calls have ended.
@@ -227,54 +242,6 @@ impl Server {
 
     pub(crate) fn instructions(&self) -> &str {
         &self.instructions
-    }
-
-    /// Calls a tool that is not `resolve`. Of what it has pushed when its call is cancelled nobody
-    /// would ever hear.
-    pub(crate) async fn call(
-        &self,
-        tool: &str,
-        params: &Value,
-        caller: &Caller,
-        context: &RequestContext<RoleServer>,
-    ) -> CallToolResponse {
-        let _under_way = self.calls.read().await;
-        if self.skips_while_pending
-            && let Some(skipped) = waiting::skipped(self, tool).await
-        {
-            return skipped.into();
-        }
-        let call = self.session.call(tool, params);
-        let call = call.cancelled_by(&context.ct).into_future();
-        let token = context.meta.get_progress_token();
-        let outcome = self.listeners.told(&context.peer, token, call).await;
-        if let Ok(outcome) = &outcome
-            && context.ct.is_cancelled()
-        {
-            self.discard_unheard_of(&outcome.pushed).await;
-        }
-        match outcome {
-            Ok(outcome) => {
-                let pushed = &outcome.pushed;
-                let remembering = self.owners.remember(&self.session, pushed, &caller.client);
-                remembering.await;
-                answer::of_outcome(&outcome).into()
-            }
-            Err(error) => answer::of_error(&error).into(),
-        }
-    }
-
-    async fn discard_unheard_of(&self, pushed: &[Arc<PendingAction>]) {
-        for action in pushed {
-            let reason = "the call that previewed it was cancelled, and nobody heard of it";
-            let discard = Resolution::discard(reason).with_id(action.id.clone());
-            let discarding = self
-                .session
-                .resolve(discard, Actor::program("airlock serve"));
-            if let Err(error) = discarding.await {
-                tracing::warn!("the action {} stays pending: {error}", action.id);
-            }
-        }
     }
 
     /// Calls `resolve`. Where a person has to be asked, and the client has tasks, the call becomes

@@ -5,7 +5,7 @@ use std::time::Duration;
 use airlock_model::pending::{ActionId, SessionId};
 use airlock_model::store::rows::bytes_of_path;
 use airlock_model::store::{
-    ActionRecord, DurableStore, Pruned, ResolvedQuery, Scope, StoreError, StoreStats,
+    ActionRecord, DeniedAction, DurableStore, Pruned, ResolvedQuery, Scope, StoreError, StoreStats,
     UnreadableAction,
 };
 use async_trait::async_trait;
@@ -168,6 +168,10 @@ impl DurableStore for PostgresStore {
             None => Statement::new(RESOLVED).bind(limit).bind(workspace),
         };
         self.inner.records(statement).await
+    }
+
+    async fn denied_actions(&self, query: &ResolvedQuery) -> Result<Vec<DeniedAction>, StoreError> {
+        self.inner.denied_actions(query).await
     }
 
     async fn stats(&self) -> Result<StoreStats, StoreError> {

@@ -7,6 +7,7 @@ mod capacity;
 mod check;
 mod claim;
 mod connections;
+mod denials;
 mod durable;
 mod effects;
 mod finished;
@@ -32,6 +33,7 @@ use std::time::Duration;
 
 use airlock_model::actor::DecidedBy;
 use airlock_model::call_record::CallRecord;
+use airlock_model::denial::{Denial, DenialRecord};
 use airlock_model::digest::Digest;
 use airlock_model::effects::{EffectsRecord, PackedEffects};
 use airlock_model::pending::{ActionId, BriefAction, CallId, Resolution, SessionId, StackedAction};
@@ -333,6 +335,23 @@ impl PendingStore for PostgresStore {
         action: &ActionId,
     ) -> Result<Option<Vec<u8>>, StoreError> {
         self.inner.guest_state(session, action).await
+    }
+
+    async fn record_denial(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+        denial: &Denial,
+    ) -> Result<(), StoreError> {
+        self.inner.record_denial(session, action, denial).await
+    }
+
+    async fn denials(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Vec<DenialRecord>, StoreError> {
+        self.inner.denials(session, action).await
     }
 
     async fn spend(

@@ -239,7 +239,7 @@ fn optional_decision(row: &PgRow) -> Result<Option<Decision>, Failure> {
     })
 }
 
-fn time_of_micros(micros: i64) -> SystemTime {
+pub fn time_of_micros(micros: i64) -> SystemTime {
     time_of_nanos(micros.saturating_mul(1000))
 }
 

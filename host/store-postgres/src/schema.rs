@@ -11,7 +11,7 @@ use super::problem::{Failure, is_deadlock};
 /// that statements can have it in their texts.
 macro_rules! schema_version {
     () => {
-        8
+        9
     };
 }
 
@@ -57,6 +57,7 @@ const STEPS: [&str; VERSION as usize] = [
     include_str!("schema-6.sql"),
     include_str!("schema-7.sql"),
     include_str!("schema-8.sql"),
+    include_str!("schema-9.sql"),
 ];
 
 /// The version that this library writes.
@@ -92,7 +93,7 @@ async fn refuse_altered(connection: &mut PgConnection, location: &str) -> Result
         SELECT format('the rule `%s` on `%s`', r.rulename, c.relname)
             FROM pg_catalog.pg_rewrite AS r JOIN pg_catalog.pg_class AS c ON c.oid = r.ev_class
             JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-            WHERE n.nspname = 'airlock' AND c.relname IN ('meta', 'plugins', 'sessions', 'hosts', 'actions', 'calls', 'call_pieces', 'effect_pieces', 'accounts', 'spendings')
+            WHERE n.nspname = 'airlock' AND c.relname IN ('meta', 'plugins', 'sessions', 'hosts', 'actions', 'calls', 'call_pieces', 'effect_pieces', 'accounts', 'spendings', 'denials')
         LIMIT 1",
     );
     let at = |error: sqlx::Error| Failure::from(error).at(location);

@@ -5,12 +5,14 @@ use std::time::{Duration, Instant};
 
 use airlock_model::pending::{ActionId, SessionId};
 use airlock_model::store::{
-    ActionRecord, DETAILS_KEPT, DurableStore, Pruned, ResolvedQuery, Scope, StoreError, StoreStats,
-    UnreadableAction,
+    ActionRecord, DETAILS_KEPT, DeniedAction, DurableStore, Pruned, ResolvedQuery, Scope,
+    StoreError, StoreStats, UnreadableAction,
 };
 use async_trait::async_trait;
 
-use super::{SqliteStore, capacity, listing, maintenance, spending};
+use super::{
+    SqliteStore, SqliteStoreInner, capacity, denials, listing, maintenance, spending, stack,
+};
 
 /// How often a host looks for what is too old.
 const PRUNE_EVERY: Duration = Duration::from_secs(3600);
@@ -50,6 +52,12 @@ impl DurableStore for SqliteStore {
     ) -> Result<Vec<ActionRecord>, StoreError> {
         let query = query.clone();
         self.read(move |connection| listing::resolved_actions(connection, &query))
+            .await
+    }
+
+    async fn denied_actions(&self, query: &ResolvedQuery) -> Result<Vec<DeniedAction>, StoreError> {
+        let query = query.clone();
+        self.read(move |connection| denials::latest(connection, &query))
             .await
     }
 
@@ -187,5 +195,23 @@ impl SqliteStore {
             Ok(capacity::rewrite_where_loose(&connection)?)
         })
         .await
+    }
+}
+
+impl Drop for SqliteStoreInner {
+    fn drop(&mut self) {
+        // It will not push again, but the next host may for the same plugins.
+        let plugins = std::mem::take(&mut *self.pushing());
+        if !plugins.is_empty() {
+            self.writer.write_later(move |connection| {
+                if !capacity::is_tight(connection)? {
+                    return Ok(());
+                }
+                for plugin in &plugins {
+                    stack::forget_plugin(connection, plugin)?;
+                }
+                Ok(())
+            });
+        }
     }
 }

@@ -7,6 +7,7 @@ mod builder;
 mod calls;
 mod capacity;
 mod connection;
+mod denials;
 mod durable;
 mod effects;
 mod file_watcher;
@@ -40,6 +41,7 @@ use std::time::{Duration, Instant};
 
 use airlock_model::actor::DecidedBy;
 use airlock_model::call_record::CallRecord;
+use airlock_model::denial::{Denial, DenialRecord};
 use airlock_model::digest::Digest;
 use airlock_model::effects::{EffectsRecord, PackedEffects};
 use airlock_model::pending::{ActionId, BriefAction, CallId, Resolution, SessionId, StackedAction};
@@ -95,24 +97,6 @@ struct SqliteStoreInner {
 impl SqliteStoreInner {
     fn pushing(&self) -> MutexGuard<'_, HashSet<Digest>> {
         self.pushing.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for SqliteStoreInner {
-    fn drop(&mut self) {
-        // It will not push again, but the next host may for the same plugins.
-        let plugins = std::mem::take(&mut *self.pushing());
-        if !plugins.is_empty() {
-            self.writer.write_later(move |connection| {
-                if !capacity::is_tight(connection)? {
-                    return Ok(());
-                }
-                for plugin in &plugins {
-                    stack::forget_plugin(connection, plugin)?;
-                }
-                Ok(())
-            });
-        }
     }
 }
 
@@ -353,6 +337,27 @@ impl PendingStore for SqliteStore {
     ) -> Result<Option<Vec<u8>>, StoreError> {
         let (session, action) = (session.clone(), action.clone());
         self.read(move |connection| effects::guest_state(connection, &session, &action))
+            .await
+    }
+
+    async fn record_denial(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+        denial: &Denial,
+    ) -> Result<(), StoreError> {
+        let (session, action, denial) = (session.clone(), action.clone(), denial.to_row());
+        let work = move |connection: &_| denials::record(connection, &session, &action, &denial);
+        self.inner.writer.write(work).await
+    }
+
+    async fn denials(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Vec<DenialRecord>, StoreError> {
+        let (session, action) = (session.clone(), action.clone());
+        self.read(move |connection| denials::of_action(connection, &session, &action))
             .await
     }
 

@@ -12,7 +12,7 @@ use super::problem::Problem;
 use super::rows::{millis, select_all};
 use super::schema;
 use super::stack::{OPEN, forget_plugin};
-use super::{calls, effects, spending, totals};
+use super::{calls, denials, effects, spending, totals};
 
 /// How many resolved actions are forgotten in one commit, so that nobody waits long for it.
 pub(super) const PRUNED_AT_ONCE: usize = 500;
@@ -52,6 +52,7 @@ pub(super) fn check(connection: &Connection) -> Result<Vec<String>, Problem> {
     check_plugins(connection, &mut problems)?;
     check_actions(connection, &mut problems)?;
     spending::check(connection, &mut problems)?;
+    denials::check(connection, &mut problems)?;
     totals::check(connection, &mut problems)?;
     Ok(problems)
 }
@@ -162,6 +163,7 @@ pub(super) fn forget_actions(connection: &Connection, numbers: &[i64]) -> Result
         if let Some(call) = deleted {
             forgotten += 1;
             forget_large(connection, *number, call.as_deref())?;
+            denials::forget(connection, *number)?;
         }
     }
     if forgotten > 0 {

@@ -193,8 +193,13 @@ fn unpush(connection: &Connection, push: &Push) -> Result<(), Problem> {
             .query_row([pushed.action.id.as_str()], |row| row.get(0))
             .optional()?;
         if let Some(number) = number {
-            for large in ["large_details", "large_guest_states", "effect_pieces"] {
-                let delete = format!("DELETE FROM {large} WHERE action = ?");
+            for apart in [
+                "large_details",
+                "large_guest_states",
+                "effect_pieces",
+                "denials",
+            ] {
+                let delete = format!("DELETE FROM {apart} WHERE action = ?");
                 connection.prepare_cached(&delete)?.execute([number])?;
             }
         }

@@ -8,14 +8,14 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::problem::Problem;
 
 /// The version of the tables below, in the file's `user_version`.
-pub(super) const VERSION: u32 = 9;
+pub(super) const VERSION: u32 = 10;
 
 /// Marks a SQLite file as ours, in its `application_id`: "Alck".
 pub(super) const APPLICATION_ID: u32 = 0x416c_636b;
 
 /// The digest of the schema that all steps make, which takes some milliseconds each time that a
 /// program opens a store.
-const NEWEST: &str = "sha256:d1c6ff0f8ea8fc7684ad4a4f02f38678fc879c044014d73fa729936b7fcf6477";
+const NEWEST: &str = "sha256:9d6c26409a3b067f28e3775c9459b2f49837f61f5c6fbd9c2e19a88d15792dba";
 
 /// One step for each version, from an empty file on. A released step is never changed.
 const STEPS: [&str; VERSION as usize] = [
@@ -28,6 +28,7 @@ const STEPS: [&str; VERSION as usize] = [
     SPENDINGS,
     TOTALS,
     INTERRUPTIONS,
+    DENIALS,
 ];
 
 const FIRST: &str = "
@@ -219,6 +220,18 @@ UPDATE actions SET interrupted = 2 WHERE interrupted AND resolved IS NULL AND la
     'an apply was begun, and its host stopped before the end was recorded: it may have taken effect, wholly or in part';
 ";
 
+/// Denials of actions. The numbers count all denials of an action; the table has the last ones.
+const DENIALS: &str = "
+CREATE TABLE denials (
+    action INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    denied_at INTEGER NOT NULL,
+    denial TEXT NOT NULL,
+    PRIMARY KEY (action, number)
+) STRICT;
+CREATE INDEX denials_by_time ON denials (denied_at);
+";
+
 /// What is wrong with a file that is to be a store.
 pub(super) enum SchemaMismatch {
     /// It is a SQLite file of something else.
@@ -388,6 +401,38 @@ mod tests {
     }
 
     #[test]
+    fn a_file_of_the_version_before_denials_keeps_what_it_has_and_takes_denials() {
+        use airlock_model::actor::Actor;
+        use airlock_model::denial::{Denial, DeniedBy};
+        use airlock_model::pending::{ActionId, Resolution, SessionId};
+
+        let mut connection = Connection::open_in_memory().unwrap();
+        for step in &STEPS[..9] {
+            connection.execute_batch(step).unwrap();
+        }
+        let row = "INSERT INTO actions (id, session, position, state, label, source_tool_name,
+                has_reject, durable, plugin, grants, pushed_at, interrupted, last_error)
+            VALUES ('a', 'one', 1, 'pending', 'A', 'tool', 0, 1, x'00', '{}', 1, 1, 'cut off')";
+        connection.execute_batch(row).unwrap();
+        let set = |name, value| connection.pragma_update(None, name, value).unwrap();
+        set("application_id", APPLICATION_ID);
+        set("user_version", 9);
+        let Ok(()) = migrate(&mut connection) else {
+            panic!("it can be brought up to date");
+        };
+        let select = "SELECT interrupted, last_error FROM actions";
+        let kept = connection.query_row(select, [], |row| Ok((row.get(0)?, row.get(1)?)));
+        assert_eq!(kept.unwrap(), (1, "cut off".to_owned()));
+        let (session, action) = (SessionId::from("one"), ActionId::from("a"));
+        let asked = Resolution::apply("");
+        let denial = Denial::new(&asked, Actor::Model.into(), DeniedBy::Rule, "no");
+        let denials = || crate::denials::of_action(&connection, &session, &action).unwrap();
+        assert_eq!(denials(), []);
+        crate::denials::record(&connection, &session, &action, &denial.to_row()).unwrap();
+        assert_eq!(denials()[0].denial, denial);
+    }
+
+    #[test]
     fn where_an_end_is_known_is_taken_from_the_error_of_every_earlier_version() {
         let known = "an apply was begun, and its host stopped before the end was recorded: it may have taken effect, wholly or in part";
         let check = |version: u32, interrupted: u32, error: Option<&str>, expected: u32| {
@@ -409,7 +454,8 @@ mod tests {
             let found: u32 = connection.query_row(select, [], |row| row.get(0)).unwrap();
             assert_eq!(found, expected, "version {version}, {error:?}");
         };
-        for version in 1..VERSION {
+        // The step from version 8 to 9 reads it.
+        for version in 1..9 {
             check(version, 0, None, 0);
             check(version, 0, Some("Apply failed: no"), 0);
             // Applies of the first five versions were no one step.

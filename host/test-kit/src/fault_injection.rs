@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use airlock_host::Resolution;
 use airlock_host::effects::{EffectsRecord, PackedEffects};
-use airlock_host::pending::{ActionId, CallRecord, DecidedBy, SessionId, StackedAction};
+use airlock_host::pending::{
+    ActionId, CallRecord, DecidedBy, Denial, DenialRecord, SessionId, StackedAction,
+};
 use airlock_host::store::{
     Budget, Claim, Completion, Lease, MemoryStore, PendingStore, Push, Replacement, SessionRoom,
     Spending, Spent, StoreError, Watch,
@@ -114,6 +116,23 @@ impl PendingStore for UnacknowledgedStore {
         action: &ActionId,
     ) -> Result<Option<Vec<u8>>, StoreError> {
         self.0.guest_state(session, action).await
+    }
+
+    async fn record_denial(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+        denial: &Denial,
+    ) -> Result<(), StoreError> {
+        self.0.record_denial(session, action, denial).await
+    }
+
+    async fn denials(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Vec<DenialRecord>, StoreError> {
+        self.0.denials(session, action).await
     }
 
     async fn spend(

@@ -118,6 +118,7 @@ async fn list(path: &Path) {
         limit: 100,
     };
     let _ = store.resolved_actions(&all).await;
+    let _ = store.denied_actions(&all).await;
     let _ = store.stats().await;
     let _ = store.check().await;
 }

@@ -4,6 +4,7 @@ mod approving;
 mod batch_rename;
 mod cache;
 mod conditions;
+mod denying;
 mod durable;
 mod files;
 mod hostile;

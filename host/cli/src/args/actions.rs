@@ -275,7 +275,11 @@ impl RefreshArgs {
     }
 }
 
-/// Show past decisions: about what, by whom, when and why
+/// Show past decisions, and refused and declined requests: the action, the person or program, the
+/// time and the reason
+///
+/// A refused or declined action stays pending, so it may have several entries: it keeps the last
+/// 10.
 #[derive(Debug, Args)]
 #[command(after_help = LOG_EXAMPLES)]
 pub struct LogArgs {
@@ -299,7 +303,8 @@ pub struct LogArgs {
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub until: Option<SystemTime>,
 
-    /// Only decisions by WHO: `model`, `person`, `program`, `unknown`, or a part of a name
+    /// Only entries with WHO as decider or asker: `model`, `person`, `program`, `unknown`, or a
+    /// part of a name
     #[arg(long, value_name = "WHO")]
     pub by: Option<String>,
 
@@ -311,9 +316,9 @@ pub struct LogArgs {
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     pub path: Option<Pattern>,
 
-    /// Only what ended so
+    /// Only entries of this kind
     #[arg(long, value_name = "STATE")]
-    pub state: Option<EndState>,
+    pub state: Option<LogState>,
 
     #[command(flatten)]
     pub store: StoreArgs,
@@ -323,20 +328,26 @@ pub struct LogArgs {
     pub json: bool,
 }
 
-/// How an action ended.
+/// The kinds of entries in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum EndState {
+pub enum LogState {
     /// Its changes were made
     Applied,
     /// They were dropped
     Discarded,
+    /// A rule refused a request, and the action stayed pending
+    Refused,
+    /// A person declined a request, and the action stayed pending
+    Declined,
 }
 
-impl From<EndState> for Decision {
-    fn from(state: EndState) -> Self {
+impl From<LogState> for log::State {
+    fn from(state: LogState) -> Self {
         match state {
-            EndState::Applied => Decision::Apply,
-            EndState::Discarded => Decision::Discard,
+            LogState::Applied => log::State::Applied,
+            LogState::Discarded => log::State::Discarded,
+            LogState::Refused => log::State::Refused,
+            LogState::Declined => log::State::Declined,
         }
     }
 }

@@ -145,8 +145,11 @@ Examples:
   What did a model apply to Markdown files in the last week?
     airlock log --by model --path '*.md' --state applied --since 7d
 
-  The last hundred decisions, for a program:
-    airlock log --all --limit 100 --json | jq '.log[] | {label, resolved}'";
+  What did a model ask for that the rules refused?
+    airlock log --by model --state refused
+
+  The last hundred entries, for a program:
+    airlock log --all --limit 100 --json | jq '.log[] | {label, resolved, denial}'";
 
 pub const BACKUP_EXAMPLES: &str = "\
 Examples:

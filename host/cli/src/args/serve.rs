@@ -91,9 +91,10 @@ pub struct HttpArgs {
     #[arg(long, value_name = "ADDR")]
     pub http: Option<SocketAddr>,
 
-    /// The file of tokens, a line for each principal: NAME:TOKEN, or NAME:TOKEN:read-only for one
-    /// that can't decide. Nobody else may be able to read it [default: one in the user's state
-    /// folder, made at the first start, for the principal `owner`]
+    /// The file of tokens, a line for each principal: NAME:TOKEN, NAME:TOKEN:read-only for one
+    /// that can't decide, or NAME:TOKEN:metrics for one that only reads /metrics. Nobody else may
+    /// be able to read it [default: one in the user's state folder, made at the first start, for
+    /// the principal `owner`]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "http")]
     pub token_file: Option<PathBuf>,
 

@@ -1,21 +1,22 @@
-//! `airlock log`: what was decided.
+//! `airlock log`: decisions and denials.
 
+mod entry;
 mod filter;
 
-use airlock_desk::record::{Log, Record};
+use airlock_desk::record::Log;
 use airlock_desk::session::{SessionChoice, real_path};
 use airlock_desk::store::{self, Named, Store, WhenMissing};
 use airlock_host::effects::Effects;
 use airlock_host::pending::SessionId;
-use airlock_host::store::{ActionRecord, ResolvedQuery};
+use airlock_host::store::{ActionRecord, DeniedAction, ResolvedQuery};
 use airlock_render::{Block, Line, Role};
 
-pub use filter::Filter;
+use entry::Entry;
+pub use filter::{Filter, State};
 
 use crate::commands::context::chosen;
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
-use crate::terminal::time;
 
 /// The arguments of the command.
 pub struct Request {
@@ -35,31 +36,31 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
     let store = store::open(&request.store, WhenMissing::Refuse).await?;
     let mut choice = request.session.clone();
     let mut found = Found::read(choice.as_ref(), request, &store).await?;
-    if let (Some(named), true) = (&choice, found.records.is_empty()) {
+    if let (Some(named), true) = (&choice, found.entries.is_empty()) {
         choice = Some(chosen(named, &store).await?);
         found = Found::read(choice.as_ref(), request, &store).await?;
     }
-    let resolved = &found.records;
+    let entries = &found.entries;
     out.json(&Log {
-        log: resolved
-            .iter()
-            .map(|(record, _)| Record::new(record))
-            .collect(),
+        log: entries.iter().map(|(entry, _)| entry.json()).collect(),
     });
-    if resolved.is_empty() {
+    if entries.is_empty() {
         tell_of_none(choice.as_ref(), request, &store, out);
         return Ok(Exit::Done);
     }
     let own = choice.as_ref().map(|choice| choice.id(&store));
-    let mut block = resolved
+    let mut block = entries
         .iter()
-        .fold(Block::new(), |block, (record, effects)| {
-            block.block(entry(record, effects.as_ref(), own.as_ref()))
+        .fold(Block::new(), |block, (entry, effects)| {
+            block.block(shown(entry, effects.as_ref(), own.as_ref()))
         });
     if found.are_more {
-        let latest = match resolved.len() {
-            1 => " this is the latest decision; ".to_owned(),
-            count => format!(" these are the latest {count} decisions; "),
+        let are_decisions = (entries.iter()).all(|(entry, _)| matches!(entry, Entry::Decision(_)));
+        let latest = match (entries.len(), are_decisions) {
+            (1, true) => " this is the latest decision; ".to_owned(),
+            (count, true) => format!(" these are the latest {count} decisions; "),
+            (1, false) => " this is the latest entry; ".to_owned(),
+            (count, false) => format!(" these are the latest {count} entries; "),
         };
         let more = Line::new()
             .with_role(Role::Note, "note:")
@@ -72,9 +73,9 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
     Ok(Exit::Done)
 }
 
-/// Decisions, the latest first, with their changes if those are known.
+/// Entries, the latest first, with the changes of their actions if those are known.
 struct Found {
-    records: Vec<(ActionRecord, Option<Effects>)>,
+    entries: Vec<(Entry, Option<Effects>)>,
     /// Whether there are others behind the limit.
     are_more: bool,
 }
@@ -89,29 +90,49 @@ impl Found {
         let mut query = query(choice, store);
         query.limit = request.limit.saturating_add(1);
         loop {
-            let all = store.durable().resolved_actions(&query).await?;
-            let is_all = all.len() < query.limit;
-            let mut records = Vec::new();
-            for record in all {
-                if records.len() > request.limit || !is_here(&record, choice) {
+            let (decisions, denials) = latest(&query, &request.filter, store).await?;
+            let is_all = decisions.len() < query.limit && denials.len() < query.limit;
+            let merged = Entry::merged(decisions, denials).into_iter();
+            let mut entries = Vec::new();
+            // Behind so many, one of the kinds may lack some.
+            for entry in merged.take(query.limit) {
+                let record = entry.record();
+                if entries.len() > request.limit || !is_here(record, choice) {
                     continue;
                 }
-                if !request.filter.takes(&record) {
+                if !request.filter.takes(&entry) {
                     continue;
                 }
-                let effects = store.effects(&record).await?;
+                let effects = store.effects(record).await?;
                 if request.filter.takes_paths(effects.as_ref()) {
-                    records.push((record, effects));
+                    entries.push((entry, effects));
                 }
             }
-            if is_all || records.len() > request.limit {
-                let are_more = records.len() > request.limit;
-                records.truncate(request.limit);
-                return Ok(Self { records, are_more });
+            if is_all || entries.len() > request.limit {
+                let are_more = entries.len() > request.limit;
+                entries.truncate(request.limit);
+                return Ok(Self { entries, are_more });
             }
             query.limit = query.limit.saturating_mul(4);
         }
     }
+}
+
+/// The latest of each kind, as far as the filter wants that kind.
+async fn latest(
+    query: &ResolvedQuery,
+    filter: &Filter,
+    store: &Store,
+) -> Result<(Vec<ActionRecord>, Vec<DeniedAction>), Failure> {
+    let decisions = match filter.state.is_none_or(State::is_decision) {
+        true => store.durable().resolved_actions(query).await?,
+        false => Vec::new(),
+    };
+    let denials = match filter.state.is_none_or(|state| !state.is_decision()) {
+        true => store.durable().denied_actions(query).await?,
+        false => Vec::new(),
+    };
+    Ok((decisions, denials))
 }
 
 /// Those of a session that was named, or of a workspace, in whichever session.
@@ -162,8 +183,8 @@ fn tell_of_none(
     );
 }
 
-fn entry(record: &ActionRecord, effects: Option<&Effects>, own: Option<&SessionId>) -> Block {
-    let mut block = Block::audit(record, time::moment);
+fn shown(entry: &Entry, effects: Option<&Effects>, own: Option<&SessionId>) -> Block {
+    let (record, mut block) = (entry.record(), entry.block());
     let changes = effects.map_or(&[][..], |effects| &effects.changes);
     for change in changes.iter().take(PATHS) {
         let line = Line::new().with_quoted(Role::Plain, change.to_string());

@@ -364,8 +364,8 @@ impl Desk<'_> {
         on_stderr(format_args!("{error}."));
         let question = "Apply it here all the same? [y/N] ";
         match prompt::confirm(question, &self.interrupt).await {
-            true => Ok(true),
-            false => Err(Failure::from(error)),
+            Some(true) => Ok(true),
+            _ => Err(Failure::from(error)),
         }
     }
 

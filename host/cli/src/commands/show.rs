@@ -23,10 +23,14 @@ pub async fn show(id: &str, store: &Named, verbose: u8, out: &mut Output) -> Res
     let call = store.call_record(&record).await?;
     let effects = rehearsed::effects(&store, &record, verbose).await?;
     let stale = rehearsed::stale(&store, &record).await;
-    let json = Record::new(&record).with_call(call.as_ref());
+    let denials = store.denials(&record).await?;
+    let json = Record::new(&record)
+        .with_call(call.as_ref())
+        .with_denials(&denials);
     out.json(&json.with_effects(effects.as_ref()).with_stale(&stale));
     let shown = block(&record, call.as_ref(), effects.as_ref());
-    out.page(&shown.block(told_stale(&stale, &record, &store)));
+    let shown = shown.block(told_stale(&stale, &record, &store));
+    out.page(&shown.block(Block::denials(&denials, time::moment)));
     Ok(Exit::Done)
 }
 

@@ -54,10 +54,10 @@ impl OperatorRules {
         judging.await
     }
 
-    /// Asked where what somebody said elsewhere is not enough.
-    async fn is_confirmed(&self, judgement: &Judgement, question: &str) -> bool {
+    /// Asks if the decision needs more evidence than it has. None without an answer.
+    async fn is_confirmed(&self, judgement: &Judgement, question: &str) -> Option<bool> {
         if !self.asks {
-            return false;
+            return None;
         }
         let _paused = self.progress.pause();
         tell_why(judgement);
@@ -96,11 +96,16 @@ impl Approver for OperatorRules {
             };
         }
         match self.is_confirmed(&judgement, "Apply it? [y/N] ").await {
-            true => Approval::AllowedBy(decider::person_at_terminal()),
-            false if self.asks => Approval::Refuse {
+            Some(true) => Approval::AllowedBy(decider::person_at_terminal()),
+            Some(false) => Approval::Decline {
+                decided_by: decider::person_at_terminal(),
+                reason: "it was not confirmed".to_owned(),
+                advice: String::new(),
+            },
+            None if self.asks => Approval::Drop {
                 reason: "it was not confirmed".to_owned(),
             },
-            false => {
+            None => {
                 let id = wanted.action.id.short();
                 let command = self.choice.command(&["resolve", "apply", "--id", id]);
                 let why = why(&judgement);
@@ -122,7 +127,8 @@ impl Approver for OperatorRules {
         let _paused = self.progress.pause();
         let drop = |reason: String| Confirmation::Drop { reason };
         if judgement.verdict == Verdict::Refuse {
-            return drop(refusal(&judgement));
+            let reason = refusal(&judgement);
+            return Confirmation::Refuse { reason };
         }
         if !is_enough && !self.asks {
             return drop(format!("it asks at a terminal, since {}", why(&judgement)));
@@ -134,8 +140,12 @@ impl Approver for OperatorRules {
         }
         let question = "Put this into the workspace? [y/N] ";
         match prompt::confirm(question, &self.interrupt).await {
-            true => Confirmation::Commit,
-            false => drop("what it changed was not confirmed".to_owned()),
+            Some(true) => Confirmation::Commit,
+            Some(false) => Confirmation::Decline {
+                decided_by: decider::person_at_terminal(),
+                reason: "what it changed was not confirmed".to_owned(),
+            },
+            None => drop("what it changed was not confirmed".to_owned()),
         }
     }
 

@@ -151,10 +151,10 @@ impl Question<'_> {
     }
 }
 
-/// Asks whether to go on. No answer is no.
-pub async fn confirm(question: &str, interrupt: &Interrupt) -> bool {
-    let answer = read(question, interrupt).await;
-    answer.is_some_and(|answer| matches!(&*answer.to_ascii_lowercase(), "y" | "yes"))
+/// Asks whether to go on. None without an answer: at the end of the input, and after Ctrl-C.
+pub async fn confirm(question: &str, interrupt: &Interrupt) -> Option<bool> {
+    let answer = read(question, interrupt).await?;
+    Some(matches!(&*answer.to_ascii_lowercase(), "y" | "yes"))
 }
 
 #[derive(Debug, PartialEq, Eq)]

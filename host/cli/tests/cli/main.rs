@@ -14,6 +14,7 @@ mod configuration;
 mod control;
 mod counted;
 mod decisions;
+mod denials;
 mod exit_codes;
 mod faults;
 mod fit;

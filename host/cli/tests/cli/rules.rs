@@ -10,14 +10,14 @@ use crate::serving::client::{Calls, Server, asks, text};
 use crate::terminal::Terminal;
 
 /// A machine with a store.
-struct Machine(Files, Store);
+pub struct Machine(Files, pub Store);
 
 impl Machine {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self(Files::new(), Store::new())
     }
 
-    fn user(self, text: &str) -> Self {
+    pub fn user(self, text: &str) -> Self {
         Self(self.0.user(text), self.1)
     }
 
@@ -25,12 +25,12 @@ impl Machine {
         Self(self.0.own(text), self.1)
     }
 
-    fn airlock(&self, args: &[&str]) -> Airlock {
+    pub fn airlock(&self, args: &[&str]) -> Airlock {
         self.0.airlock(args).env("AIRLOCK_STORE", self.1.path())
     }
 
     /// A client of a server, that can ask nobody.
-    fn server(&self, args: &[&str]) -> Server {
+    pub fn server(&self, args: &[&str]) -> Server {
         let file = self.user_file();
         let config = ["--config", file.to_str().unwrap()];
         let config = if file.exists() { &config[..] } else { &[] };

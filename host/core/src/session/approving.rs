@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use airlock_model::actor::{Actor, DecidedBy};
 use airlock_model::call_record::CallRecord;
+use airlock_model::denial::{Denial, DeniedBy};
 use airlock_model::effects::Effects;
 use airlock_model::error::Error;
 use airlock_model::pending::{
@@ -80,9 +81,23 @@ pub struct ConfirmRequest<'a> {
 pub enum Confirmation {
     /// Put it into the workspace.
     Commit,
-    /// Drop it: the workspace stays as it was, and the action is pending.
+    /// Drop it: the workspace stays as it was, and the action is pending. This is no denial and is
+    /// not recorded, for example if the decision has to be made again.
     Drop {
         /// Why, as a clause for whoever decided.
+        reason: String,
+    },
+    /// The same, because a rule refuses it. It is [recorded](PendingStore::record_denial).
+    Refuse {
+        /// Which rule, as a clause for the decider.
+        reason: String,
+    },
+    /// The same, because a person who was asked said no. It is
+    /// [recorded](PendingStore::record_denial).
+    Decline {
+        /// The person.
+        decided_by: DecidedBy,
+        /// Why, as a clause for the decider.
         reason: String,
     },
 }
@@ -121,8 +136,25 @@ pub enum Approval {
         /// Why.
         reason: String,
     },
-    /// No. The action stays as it was, and the model is told why.
+    /// A rule of yours or of the operator refuses it. The action stays as it was, the model hears
+    /// why, and the denial is [recorded](PendingStore::record_denial).
     Refuse {
+        /// Which rule, as a clause for the model.
+        reason: String,
+    },
+    /// A person was asked and said no. The action stays as it was, the model hears why, and the
+    /// denial is [recorded](PendingStore::record_denial).
+    Decline {
+        /// The person.
+        decided_by: DecidedBy,
+        /// Why, as a clause for the model.
+        reason: String,
+        /// More sentences for the model, which are not recorded. May be empty.
+        advice: String,
+    },
+    /// The action stays as it was. This is no denial and is not recorded, for example if a decision
+    /// about another action was made instead.
+    Drop {
         /// Why, as a clause for the model.
         reason: String,
     },
@@ -210,11 +242,26 @@ impl Session {
                 resolution.reason = reason;
             }
             Approval::Refuse { reason } => {
-                return Err(Error::Refused {
-                    action: named(),
-                    reason,
-                });
+                let asked_by = decided_by.clone();
+                let denial = Denial::new(resolution, asked_by, DeniedBy::Rule, &reason);
+                self.record_denial(action, denial).await;
+                return Err(refused(named(), reason));
             }
+            Approval::Decline {
+                decided_by: person,
+                reason,
+                advice,
+            } => {
+                let (asked_by, person) = (decided_by.clone(), DeniedBy::Person(person));
+                let denial = Denial::new(resolution, asked_by, person, &reason);
+                self.record_denial(action, denial).await;
+                let reason = match advice.is_empty() {
+                    true => reason,
+                    false => format!("{reason}. {advice}"),
+                };
+                return Err(refused(named(), reason));
+            }
+            Approval::Drop { reason } => return Err(refused(named(), reason)),
             Approval::NeedsPerson { how } => {
                 self.inner.turns.leave_to_a_person(&action.id);
                 return Err(Error::NeedsPerson {
@@ -251,4 +298,8 @@ impl Session {
         let problem = format!("the action {id} can be claimed, and is not on the stack");
         Err(Error::host("the store contradicts itself", problem))
     }
+}
+
+fn refused(action: Box<NamedAction>, reason: String) -> Error {
+    Error::Refused { action, reason }
 }

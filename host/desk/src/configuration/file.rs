@@ -64,7 +64,8 @@ pub struct Limits {
 #[non_exhaustive]
 pub struct Http {
     /// The file of tokens, relative to this file's folder: a line for each principal, NAME:TOKEN,
-    /// or NAME:TOKEN:read-only for one that can't decide. Nobody else may be able to read it
+    /// NAME:TOKEN:read-only for one that can't decide, or NAME:TOKEN:metrics for one that only
+    /// reads /metrics. Nobody else may be able to read it
     pub token_file: Option<PathText>,
     /// The names, with or without a port, by which clients may call the server, beside loopback's
     pub hosts: Option<Vec<String>>,

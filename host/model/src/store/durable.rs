@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use super::{PendingStore, StoreError};
 use crate::actor::DecidedBy;
+use crate::denial::DenialRecord;
 use crate::digest::Digest;
 use crate::effects::EffectsSummary;
 use crate::pending::{ActionId, ActionState, Decision, PendingAction, SessionId};
@@ -54,6 +55,12 @@ pub trait DurableStore: PendingStore {
         &self,
         query: &ResolvedQuery,
     ) -> Result<Vec<ActionRecord>, StoreError>;
+
+    /// Denials, latest first, with the actions as they are now.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] where the store can't be read.
+    async fn denied_actions(&self, query: &ResolvedQuery) -> Result<Vec<DeniedAction>, StoreError>;
 
     /// How much is kept.
     ///
@@ -229,6 +236,23 @@ impl ResolvedRecord {
     }
 }
 
+/// A denial and its action.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct DeniedAction {
+    /// The action as it is now.
+    pub record: ActionRecord,
+    /// The denial.
+    pub denied: DenialRecord,
+}
+
+impl DeniedAction {
+    /// For stores: the parts of a row.
+    pub fn new(record: ActionRecord, denied: DenialRecord) -> Self {
+        Self { record, denied }
+    }
+}
+
 /// An open action whose row can't be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -256,10 +280,15 @@ impl UnreadableAction {
 /// of the decision stays.
 pub const DETAILS_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
+/// How many denials of an action are kept. Each has two texts of at most
+/// [`DENIAL_TEXT_BYTES`](crate::denial::DENIAL_TEXT_BYTES), so a model that asks in a loop can't
+/// fill a store.
+pub const DENIALS_KEPT: u64 = 10;
+
 /// The default limit on what a store may hold.
 pub const DEFAULT_BYTE_LIMIT: u64 = 4 << 30;
 
-/// Which resolved actions to list.
+/// Which resolved actions, or which denials, to list.
 #[derive(Debug, Clone)]
 pub struct ResolvedQuery {
     /// Of this session alone.

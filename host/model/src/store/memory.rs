@@ -20,6 +20,7 @@ use super::{
 };
 use crate::actor::DecidedBy;
 use crate::call_record::CallRecord;
+use crate::denial::{Denial, DenialRecord};
 use crate::effects::{EffectsRecord, PackedEffects};
 use crate::pending::{
     ActionId, BriefAction, CallId, Decision, Interruption, Resolution, SessionId, StackedAction,
@@ -329,6 +330,34 @@ impl PendingStore for MemoryStore {
             let found = open.find(|open| open.action.id == *action)?;
             found.guest_state.clone()
         }))
+    }
+
+    async fn record_denial(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+        denial: &Denial,
+    ) -> Result<(), StoreError> {
+        self.with(|sessions| {
+            let open = &mut sessions.get_mut(session)?.open;
+            let found = open.iter_mut().find(|open| open.action.id == *action)?;
+            found.deny(denial);
+            Some(())
+        });
+        Ok(())
+    }
+
+    async fn denials(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Vec<DenialRecord>, StoreError> {
+        let denials = self.with(|sessions| {
+            let mut open = sessions.get(session)?.open.iter();
+            let found = open.find(|open| open.action.id == *action)?;
+            Some(found.denials.iter().cloned().collect())
+        });
+        Ok(denials.unwrap_or_default())
     }
 
     async fn spend(

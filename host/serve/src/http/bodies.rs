@@ -178,7 +178,7 @@ pub fn text(status: StatusCode, told: impl Into<String>) -> Answer {
     answer(status, "text/plain; charset=utf-8", told.into() + "\n")
 }
 
-fn answer(status: StatusCode, kind: &'static str, body: String) -> Answer {
+pub fn answer(status: StatusCode, kind: &'static str, body: String) -> Answer {
     let mut answer = Response::new(Full::new(Bytes::from(body)).boxed());
     *answer.status_mut() = status;
     let kind = HeaderValue::from_static(kind);

@@ -70,6 +70,7 @@ async fn serve(stream: TcpStream, peer: SocketAddr, gate: Arc<Gate>, stop: Cance
     let _ = stream.set_nodelay(true);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(TAKEN_WITHIN));
+    let _open = gate.metrics().connected();
     let service = service_fn(move |request| {
         let gate = Arc::clone(&gate);
         async move { Ok::<_, Infallible>(gate.handle(request).await) }

@@ -9,12 +9,14 @@ use rmcp::model::{RequestStateCodec, SealOptions};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::Sessions;
+use crate::metrics::{Metrics, Now};
 use crate::server::{ServeError, Server};
 
 /// All that are open. A principal's default one is called as the principal is, and each other as
 /// the principal, a dot, and an id of its own.
 pub struct Conversations {
     sessions: Arc<dyn Sessions>,
+    metrics: Metrics,
     /// Of those ids that clients carry without a session of the transport's.
     seals: RequestStateCodec,
     most: usize,
@@ -48,6 +50,7 @@ impl Conversations {
     /// [`ServeError::Randomness`], and those of [`Sessions::open`].
     pub fn new(
         sessions: &Arc<dyn Sessions>,
+        metrics: &Metrics,
         most: usize,
         ending: UnboundedSender<Server>,
     ) -> Result<Self, ServeError> {
@@ -58,6 +61,7 @@ impl Conversations {
         let seals = RequestStateCodec::try_new(key).map_err(|error| no_randomness(&error))?;
         Ok(Self {
             sessions: Arc::clone(sessions),
+            metrics: metrics.clone(),
             seals,
             most,
             listing: sessions.open(None)?,
@@ -113,6 +117,7 @@ impl Conversations {
                 }
             }
             let server = self.sessions.open(Some(name))?;
+            server.count_in(&self.metrics);
             let opened = Open {
                 server: server.clone(),
                 used: Instant::now(),
@@ -125,6 +130,14 @@ impl Conversations {
     /// All of all principals.
     pub fn all(&self) -> Vec<Server> {
         self.with_open(|open| open.values().map(|open| open.server.clone()).collect())
+    }
+
+    /// How much is open and live.
+    pub fn now(&self) -> Now {
+        Now {
+            conversations: self.with_open(|open| open.len()),
+            instances: self.sessions.live_instances(),
+        }
     }
 
     /// All that a principal has.

@@ -18,12 +18,13 @@ use hyper::{Method, Request, StatusCode};
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
-use super::bodies::{Answer, Bodies, not_a_message, not_read, text};
+use super::bodies::{self, Answer, Bodies, not_a_message, not_read, text};
 use super::conversations::Conversations;
-use super::tokens::{Principal, Tokens};
+use super::tokens::{Access, Principal, Tokens};
 use super::visit::Visit;
-use super::{HEALTH, HttpSettings, IDLE, PATH, accept, batch, resuming};
+use super::{HEALTH, HttpSettings, IDLE, METRICS, PATH, accept, batch, resuming};
 use crate::handler::{Handler, Place};
+use crate::metrics::{self, Metrics};
 
 pub(super) const SESSION: &str = "mcp-session-id";
 
@@ -33,6 +34,8 @@ pub struct Gate {
     clock: DefaultClock,
     of_principals: HashMap<String, OfPrincipal>,
     max_conversations: usize,
+    conversations: Arc<Conversations>,
+    metrics: Metrics,
 }
 
 /// Sessions of the transport are of one principal: another's are unknown to it.
@@ -49,6 +52,7 @@ impl Gate {
         settings: &HttpSettings,
         listens_on: SocketAddr,
         conversations: &Arc<Conversations>,
+        metrics: Metrics,
         stop: &CancellationToken,
     ) -> Self {
         let transport = transport(settings, listens_on, stop);
@@ -61,7 +65,13 @@ impl Gate {
             tokens,
             clock: DefaultClock::default(),
             max_conversations: settings.max_conversations,
+            conversations: Arc::clone(conversations),
+            metrics,
         }
+    }
+
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
     }
 
     /// Answers a request. The body of one that lacks anything is never read.
@@ -69,9 +79,16 @@ impl Gate {
         if request.uri().path() == HEALTH && request.method() == Method::GET {
             return text(StatusCode::OK, "ok");
         }
+        if request.uri().path() == METRICS {
+            let (Ok(answer) | Err(answer)) = self.numbers(&request);
+            let status = answer.status().as_u16();
+            tracing::debug!(status, "{} {METRICS}", request.method());
+            return answer;
+        }
         let (began, method) = (Instant::now(), request.method().clone());
         let mut principal = None;
         let (Ok(answer) | Err(answer)) = self.admit(request, &mut principal).await;
+        self.metrics.answered(&method, answer.status());
         tracing::info!(
             principal = principal.as_deref(),
             status = answer.status().as_u16(),
@@ -94,24 +111,15 @@ impl Gate {
         }
         let methods = [Method::POST, Method::GET, Method::DELETE];
         if !methods.contains(request.method()) {
-            let mut answer = text(StatusCode::METHOD_NOT_ALLOWED, "POST, GET or DELETE");
-            let allowed = HeaderValue::from_static("POST, GET, DELETE");
-            answer.headers_mut().insert(ALLOW, allowed);
-            return Err(answer);
+            return Err(not_allowed("POST, GET or DELETE", "POST, GET, DELETE"));
         }
-        // Which one counts would depend on who reads it, a proxy or this.
-        for once in [HOST, AUTHORIZATION] {
-            if request.headers().get_all(&once).iter().count() > 1 {
-                let told = format!("the header `{once}` is there more than once");
-                return Err(text(StatusCode::BAD_REQUEST, told));
-            }
-        }
-        let principal = bearer(request.headers()).and_then(|token| self.tokens.find(token));
-        let Some(one) = principal.and_then(|it| self.of_principals.get(&it.name)) else {
-            return Err(unauthorized());
-        };
-        *named = principal.map(|it| it.name.clone());
+        let (principal, one) = self.principal(request.headers())?;
+        *named = Some(principal.name.clone());
         self.check_rate(&one.rate)?;
+        if principal.access == Access::Metrics {
+            let told = format!("this token reads {METRICS}, and nothing else");
+            return Err(text(StatusCode::FORBIDDEN, told));
+        }
         accept::name_wildcards(request.headers_mut());
         let session = one.check_session(request.headers()).await;
         if request.method() == Method::DELETE {
@@ -152,6 +160,42 @@ impl Gate {
             true => Err(not_read(&read.bytes)),
             false => Ok(answer),
         }
+    }
+
+    /// Whose request it is, as its headers say.
+    #[expect(clippy::result_large_err, reason = "it is sent at once")]
+    fn principal(&self, headers: &HeaderMap) -> Result<(&Principal, &OfPrincipal), Answer> {
+        // Which one counts would depend on who reads it, a proxy or this.
+        for once in [HOST, AUTHORIZATION] {
+            if headers.get_all(&once).iter().count() > 1 {
+                let told = format!("the header `{once}` is there more than once");
+                return Err(text(StatusCode::BAD_REQUEST, told));
+            }
+        }
+        let token = bearer(headers).ok_or_else(unauthorized)?;
+        let principal = self.tokens.find(token).ok_or_else(unauthorized)?;
+        let one = self.of_principals.get(&principal.name);
+        Ok((principal, one.ok_or_else(unauthorized)?))
+    }
+
+    /// The metrics, for who may read them.
+    #[expect(clippy::result_large_err, reason = "it is sent at once")]
+    fn numbers(&self, request: &Request<Incoming>) -> Result<Answer, Answer> {
+        if request.method() != Method::GET {
+            return Err(not_allowed("GET", "GET"));
+        }
+        let (principal, one) = self.principal(request.headers())?;
+        self.check_rate(&one.rate)?;
+        if !self.tokens.may_read_metrics(principal) {
+            let told = "metrics are of all principals: they need a token for them, which is a line `NAME:TOKEN:metrics`";
+            return Err(text(StatusCode::FORBIDDEN, told));
+        }
+        let numbers = self.metrics.text(self.conversations.now());
+        Ok(bodies::answer(
+            StatusCode::OK,
+            metrics::CONTENT_TYPE,
+            numbers,
+        ))
     }
 
     async fn answer_batch(
@@ -274,6 +318,13 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = said.split_once(' ')?;
     let token = token.trim();
     scheme.eq_ignore_ascii_case("bearer").then_some(token)
+}
+
+fn not_allowed(told: &'static str, allowed: &'static str) -> Answer {
+    let mut answer = text(StatusCode::METHOD_NOT_ALLOWED, told);
+    let allowed = HeaderValue::from_static(allowed);
+    answer.headers_mut().insert(ALLOW, allowed);
+    answer
 }
 
 fn unauthorized() -> Answer {

@@ -18,8 +18,27 @@ const LONGEST_NAME: usize = 32;
 pub struct Principal {
     /// What they are called in records.
     pub name: String,
+    /// The access that the token gives.
+    pub access: Access,
+}
+
+/// The access that a token gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Access {
+    /// All tools, `resolve` among them.
+    Decide,
+    /// All tools but `resolve`.
+    Preview,
+    /// The [metrics](super::METRICS), and nothing else.
+    Metrics,
+}
+
+impl Principal {
     /// Whether `resolve` is there for them.
-    pub may_decide: bool,
+    pub fn may_decide(&self) -> bool {
+        self.access == Access::Decide
+    }
 }
 
 /// The tokens of a server. Of each, only the digest is kept.
@@ -30,7 +49,9 @@ pub struct Tokens(Vec<(Principal, [u8; 32])>);
 #[non_exhaustive]
 pub enum TokenError {
     /// There is no token in it.
-    #[error("it has no token; a line of it is `NAME:TOKEN`, or `NAME:TOKEN:read-only`")]
+    #[error(
+        "it has no token; a line of it is `NAME:TOKEN`, `NAME:TOKEN:read-only` or `NAME:TOKEN:metrics`"
+    )]
     Empty,
     /// A line is not one of a principal.
     #[error("line {line}: {problem}")]
@@ -53,14 +74,14 @@ impl Tokens {
         let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let principal = Principal {
             name: name.to_owned(),
-            may_decide: true,
+            access: Access::Decide,
         };
         Ok((Self(vec![(principal, digest(&token))]), token))
     }
 
-    /// Those of a file, of which each line is `NAME:TOKEN`, or `NAME:TOKEN:read-only` for a
-    /// principal that may preview and not decide. Empty lines, and those that begin with `#`, are
-    /// left out.
+    /// Those of a file. Each line is `NAME:TOKEN`, `NAME:TOKEN:read-only` for a principal that may
+    /// preview and not decide, or `NAME:TOKEN:metrics` for one that reads metrics and
+    /// nothing else. Empty lines, and those that begin with `#`, are left out.
     ///
     /// # Errors
     /// [`TokenError`].
@@ -107,6 +128,12 @@ impl Tokens {
         found
     }
 
+    /// Whether a principal may read the metrics, which tell about all of them: one whose token is
+    /// for that, and one that is alone.
+    pub fn may_read_metrics(&self, principal: &Principal) -> bool {
+        principal.access == Access::Metrics || self.0.len() == 1
+    }
+
     /// All of them, in the order of the file.
     pub fn principals(&self) -> impl Iterator<Item = &Principal> {
         self.0.iter().map(|(principal, _)| principal)
@@ -123,10 +150,11 @@ fn principal(line: &str) -> Result<(Principal, [u8; 32]), &'static str> {
     let (name, token) = line
         .split_once(':')
         .ok_or("it is not of the form `NAME:TOKEN`")?;
-    let (token, may_decide) = match token.split_once(':') {
-        None => (token, true),
-        Some((token, "read-only")) => (token, false),
-        Some(_) => return Err("behind the token nothing may stand but `:read-only`"),
+    let (token, access) = match token.split_once(':') {
+        None => (token, Access::Decide),
+        Some((token, "read-only")) => (token, Access::Preview),
+        Some((token, "metrics")) => (token, Access::Metrics),
+        Some(_) => return Err("behind the token nothing may stand but `:read-only` or `:metrics`"),
     };
     let of_names = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_');
     if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(of_names) {
@@ -137,7 +165,7 @@ fn principal(line: &str) -> Result<(Principal, [u8; 32]), &'static str> {
     }
     let principal = Principal {
         name: name.to_owned(),
-        may_decide,
+        access,
     };
     Ok((principal, digest(token)))
 }
@@ -159,7 +187,7 @@ mod tests {
         .unwrap();
         let found = |token: &str| {
             let found = tokens.find(token)?;
-            Some((found.name.as_str(), found.may_decide))
+            Some((found.name.as_str(), found.may_decide()))
         };
         assert_eq!(found(&ann), Some(("ann", true)));
         assert_eq!(found(&ben), Some(("ben", false)));
@@ -176,6 +204,21 @@ mod tests {
         let (made, token) = Tokens::made("owner").unwrap();
         assert_eq!(made.find(&token).unwrap().name, "owner");
         assert_ne!(token, Tokens::made("owner").unwrap().1);
+    }
+
+    #[test]
+    fn metrics_are_read_by_a_token_for_them_or_by_who_is_alone() {
+        let (ann, scraper) = ("a".repeat(32), "s".repeat(32));
+        let may = |text: &str, token: &str| {
+            let tokens = Tokens::parse(text).unwrap();
+            tokens.may_read_metrics(tokens.find(token).unwrap())
+        };
+        let both = format!("ann:{ann}\nprometheus:{scraper}:metrics\n");
+        assert!(may(&both, &scraper));
+        assert!(!may(&both, &ann));
+        assert!(may(&format!("ann:{ann}"), &ann));
+        let tokens = Tokens::parse(&both).unwrap();
+        assert!(!tokens.find(&scraper).unwrap().may_decide());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use airlock_model::denial::{Denial, DeniedBy};
 use airlock_model::digest::Digest;
 use airlock_model::pending::{ActionState, Resolution};
 use airlock_model::store::{
@@ -16,13 +17,14 @@ use crate::{
 };
 
 const RAISE: &str = "UPDATE airlock.meta SET value = '99' WHERE name = 'schema'";
-const SET_BACK: &str = "UPDATE airlock.meta SET value = '8' WHERE name = 'schema'";
+const SET_BACK: &str = "UPDATE airlock.meta SET value = '9' WHERE name = 'schema'";
 
 /// All that there is, as one text, but for the version itself.
 const ALL_ROWS: &str = "SELECT md5(string_agg(kept.row, ' ' ORDER BY kept.row)) FROM (
         SELECT a::text FROM airlock.actions AS a UNION ALL SELECT s::text FROM airlock.sessions AS s
         UNION ALL SELECT p.digest FROM airlock.plugins AS p UNION ALL SELECT h::text FROM airlock.hosts AS h
         UNION ALL SELECT c::text FROM airlock.calls AS c UNION ALL SELECT b::text FROM airlock.accounts AS b
+        UNION ALL SELECT n::text FROM airlock.denials AS n
         UNION ALL SELECT e::text FROM airlock.spendings AS e UNION ALL SELECT m::text FROM airlock.meta AS m WHERE m.name <> 'schema'
     ) AS kept (row)";
 
@@ -44,7 +46,7 @@ fn says_newer<T>(call: &str, done: Result<T, StoreError>) {
     );
     let text = error.to_string();
     assert!(
-        text.contains("its schema is 99, and this program supports at most 8"),
+        text.contains("its schema is 99, and this program supports at most 9"),
         "{text}"
     );
 }
@@ -94,6 +96,7 @@ async fn each_call_of_a_host_that_has_become_the_older_one_says_so_and_changes_n
         deletions: None,
         within: age,
     };
+    let denial = Denial::new(&apply, Tester.into(), DeniedBy::Rule, "no");
     each_says_newer![
         push_action(&store, &stack, action("new")),
         push_action(&store, &session("another"), action("new")),
@@ -116,6 +119,9 @@ async fn each_call_of_a_host_that_has_become_the_older_one_says_so_and_changes_n
         store.open_actions(Scope::All),
         store.open_actions(Scope::Session(&stack)),
         store.open_actions(Scope::Workspace("/work".as_ref())),
+        store.record_denial(&stack, &below, &denial),
+        store.denials(&stack, &below),
+        store.denied_actions(&all),
         store.spend("one", &below, Spending::default(), &budget),
         store.spent("one", age),
         store.resolved_actions(&all),
@@ -271,7 +277,7 @@ async fn the_tables_change_once_no_statement_is_under_way() {
     .await;
     let store = connect(&server.url(&database)).await;
     working.await.unwrap();
-    assert_eq!(store.stats().await.unwrap().schema, 8);
+    assert_eq!(store.stats().await.unwrap().schema, 9);
     let seen = "SELECT value FROM airlock.meta WHERE name = 'seen'";
     assert_eq!(server.sql(&database, seen), "0");
 }
@@ -289,7 +295,7 @@ async fn a_store_that_was_replaced_by_an_older_one_is_not_written() {
     assert_eq!(error.backend_kind(), Some(BackendErrorKind::Missing));
     let text = error.to_string();
     assert!(
-        text.contains("its schema is 5 instead of 8; restart this program"),
+        text.contains("its schema is 5 instead of 9; restart this program"),
         "{text}"
     );
 }

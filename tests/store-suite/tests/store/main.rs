@@ -9,6 +9,7 @@ mod actions;
 mod bases;
 mod budgets;
 mod calls;
+mod denials;
 mod effects;
 mod ending;
 mod losing;
@@ -131,6 +132,22 @@ macro_rules! suite {
             #[tokio::test]
             async fn a_budget_is_of_one_account_and_holds_any_number() {
                 crate::budgets::are_of_one_account_and_hold_any_number::<Backend>().await;
+            }
+
+            #[tokio::test]
+            async fn denials_are_kept_with_their_action_and_the_last_ones_only() {
+                crate::denials::are_kept_with_their_action_and_the_last_ones_only::<Backend>()
+                    .await;
+            }
+
+            #[tokio::test]
+            async fn denials_are_listed_the_last_one_first() {
+                crate::denials::are_listed_the_last_one_first::<Backend>().await;
+            }
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn denials_are_counted_whoever_records_them() {
+                crate::denials::are_counted_whoever_records_them::<Backend>().await;
             }
 
             #[tokio::test]

@@ -6,7 +6,9 @@ use std::time::Duration;
 use airlock_host::Resolution;
 use airlock_host::digest::Digest;
 use airlock_host::effects::{EffectsRecord, PackedEffects};
-use airlock_host::pending::{ActionId, CallRecord, DecidedBy, SessionId, StackedAction};
+use airlock_host::pending::{
+    ActionId, CallRecord, DecidedBy, Denial, DenialRecord, SessionId, StackedAction,
+};
 use airlock_host::store::{
     BackendErrorKind, Budget, Claim, Completion, Lease, PendingStore, PluginBytes, Push,
     Replacement, SessionRoom, Spending, Spent, StoreError, Watch,
@@ -25,6 +27,8 @@ pub enum Fault {
     UnreadableForPushes,
     /// It has no room for what would take the place of something else.
     FullForReplacements,
+    /// It keeps no denials.
+    ClosedToDenials,
     /// It doesn't answer when a lease is to be renewed, as one that a network has cut off.
     DeafToRenewals,
 }
@@ -49,9 +53,10 @@ impl Faulty {
     fn check(&self) -> Result<(), StoreError> {
         match self.fault {
             Fault::BrokenOnceClaimed | Fault::BrokenOnceApplied => Err(full()),
-            Fault::UnreadableForPushes | Fault::FullForReplacements | Fault::DeafToRenewals => {
-                Ok(())
-            }
+            Fault::UnreadableForPushes
+            | Fault::FullForReplacements
+            | Fault::ClosedToDenials
+            | Fault::DeafToRenewals => Ok(()),
         }
     }
 }
@@ -185,6 +190,26 @@ impl PendingStore for Faulty {
         action: &ActionId,
     ) -> Result<Option<Vec<u8>>, StoreError> {
         self.inner.guest_state(session, action).await
+    }
+
+    async fn record_denial(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+        denial: &Denial,
+    ) -> Result<(), StoreError> {
+        match self.fault {
+            Fault::ClosedToDenials => Err(full()),
+            _ => self.inner.record_denial(session, action, denial).await,
+        }
+    }
+
+    async fn denials(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Vec<DenialRecord>, StoreError> {
+        self.inner.denials(session, action).await
     }
 
     async fn spend(

@@ -1,28 +1,57 @@
-//! Which decisions are shown.
+//! Which entries are shown.
 
 use std::time::SystemTime;
 
 use airlock_host::effects::Effects;
 use airlock_host::pending::Decision;
-use airlock_host::store::ActionRecord;
 use airlock_rules::Pattern;
 
-/// Selects decisions. An empty filter takes all.
+use super::entry::Entry;
+
+/// The kind of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It was applied.
+    Applied,
+    /// It was discarded.
+    Discarded,
+    /// A rule refused the request.
+    Refused,
+    /// A person declined the request.
+    Declined,
+}
+
+impl State {
+    /// How an action ended.
+    pub fn of_decision(decision: Decision) -> Self {
+        match decision {
+            Decision::Apply => State::Applied,
+            Decision::Discard => State::Discarded,
+        }
+    }
+
+    /// Whether the action ended so.
+    pub fn is_decision(self) -> bool {
+        matches!(self, State::Applied | State::Discarded)
+    }
+}
+
+/// Selects entries. An empty filter takes all.
 #[derive(Debug, Default)]
 pub struct Filter {
     /// Not before this moment.
     pub since: Option<SystemTime>,
     /// Before this moment.
     pub until: Option<SystemTime>,
-    /// A part of the decider's name, or the decider's kind: `model`, `person`, `program` or
+    /// A part of the name of the decider or asker, or their kind: `model`, `person`, `program` or
     /// `unknown`.
     pub by: Option<String>,
     /// The tool that made the preview.
     pub tool: Option<String>,
     /// A path that it changed, before or after.
     pub path: Option<Pattern>,
-    /// How it ended.
-    pub state: Option<Decision>,
+    /// Its kind.
+    pub state: Option<State>,
 }
 
 impl Filter {
@@ -33,20 +62,23 @@ impl Filter {
         moments && texts && self.path.is_none() && self.state.is_none()
     }
 
-    /// Whether the decision passes, its paths aside.
-    pub fn takes(&self, record: &ActionRecord) -> bool {
-        let Some(resolved) = &record.resolved else {
+    /// Whether the entry passes, its paths aside.
+    pub fn takes(&self, entry: &Entry) -> bool {
+        let (Some(at), Some(state)) = (entry.at(), entry.state()) else {
             return false;
         };
-        let by = &resolved.decided_by.actor;
         let is_by = |wanted: &String| {
-            by.kind() == wanted || by.name().is_some_and(|name| name.contains(&**wanted))
+            let mut actors = entry.people().map(|by| &by.actor);
+            actors.any(|by| {
+                by.kind() == wanted || by.name().is_some_and(|name| name.contains(&**wanted))
+            })
         };
-        self.since.is_none_or(|since| resolved.at >= since)
-            && self.until.is_none_or(|until| resolved.at < until)
+        let tool_name = &entry.record().action.source_tool_name;
+        self.since.is_none_or(|since| at >= since)
+            && self.until.is_none_or(|until| at < until)
             && self.by.as_ref().is_none_or(is_by)
-            && (self.tool.as_ref()).is_none_or(|tool| *tool == record.action.source_tool_name)
-            && self.state.is_none_or(|state| state == resolved.decision)
+            && self.tool.as_ref().is_none_or(|tool| tool == tool_name)
+            && self.state.is_none_or(|wanted| wanted == state)
     }
 
     /// Whether it changed such a path. Changes that the host hasn't seen don't count.

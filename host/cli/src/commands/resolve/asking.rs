@@ -1,8 +1,10 @@
 //! Shows an action and asks about it.
 
+use airlock_desk::decider;
 use airlock_desk::target::Target;
+use airlock_host::Resolution;
 use airlock_host::digest::Digest;
-use airlock_host::pending::Decision;
+use airlock_host::pending::{Decision, Denial, DeniedBy};
 use airlock_render::{Block, Line, Role};
 
 use super::{Desk, Ended};
@@ -45,7 +47,25 @@ impl Desk<'_> {
             reason,
         };
         let show = async || say(&block);
-        Ok((question.ask(show, &self.interrupt).await, review))
+        let answer = question.ask(show, &self.interrupt).await;
+        if (question.asked, &answer) == (Asked::Whether(decision), &Answer::Leave) {
+            self.record_no(target, reason).await;
+        }
+        Ok((answer, review))
+    }
+
+    /// Records that the person asked for the decision and then answered no. The command goes on if
+    /// the record can't be written.
+    async fn record_no(&self, target: &Target, reason: Option<&str>) {
+        let asked = Resolution::new(self.request.target.decision, reason.unwrap_or_default());
+        let person = DeniedBy::Person(decider::person_at_terminal());
+        let asked_by = decider::unanswered().into();
+        let denial = Denial::new(&asked, asked_by, person, "answered with no");
+        let store = self.store.pending();
+        let recording = store.record_denial(&target.session, &target.action.id, &denial);
+        if let Err(error) = recording.await {
+            tracing::warn!("the log lacks this answer: {error}");
+        }
     }
 
     /// Replaces a stale preview by a new one. It is decided separately, once it has been seen.

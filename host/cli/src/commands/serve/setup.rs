@@ -192,6 +192,10 @@ impl Sessions for Setup {
         Setup::rebind(self, server)
     }
 
+    fn live_instances(&self) -> Option<usize> {
+        Some(self.engine.live_instances())
+    }
+
     async fn end(&self, server: &Server) {
         if let Err(error) = self.discard_volatile(server, REASON_OF_ONE).await {
             tracing::warn!("what a conversation left behind could not be discarded: {error}");

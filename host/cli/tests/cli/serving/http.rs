@@ -1,6 +1,7 @@
 //! `airlock serve --http`: who is let in, and whose stack is whose.
 
 mod limits;
+mod metrics;
 mod quirks;
 mod tokens;
 pub mod web;

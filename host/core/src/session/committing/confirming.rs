@@ -5,18 +5,19 @@ use std::sync::Arc;
 use airlock_model::actor::DecidedBy;
 use airlock_model::effects::Effects;
 use airlock_model::error::Error;
-use airlock_model::pending::{NamedAction, PendingAction, Resolution, SessionId};
+use airlock_model::pending::{NamedAction, PendingAction, Resolution};
 use airlock_workspace::View;
 
 use super::{Committing, in_background};
 use crate::instance::unless_cancelled;
-use crate::session::approving::{Approver, ConfirmRequest, Confirmation};
+use crate::session::Session;
+use crate::session::approving::{Approver, ConfirmRequest};
 use crate::workspace::{WorkspaceFolder, changes_of};
 
 /// The last question before a commit, under the workspace's lock.
 pub(super) struct Recheck {
     approver: Arc<dyn Approver>,
-    session: SessionId,
+    session: Session,
     action: Arc<PendingAction>,
     resolution: Resolution,
     decided_by: DecidedBy,
@@ -27,16 +28,14 @@ impl Recheck {
     /// The approver's reason against the commit, as a clause.
     pub async fn ask(&self, effects: &Effects) -> Result<(), String> {
         let request = ConfirmRequest {
-            session: &self.session,
+            session: self.session.id(),
             action: &self.action,
             resolution: &self.resolution,
             decided_by: &self.decided_by,
             effects,
         };
-        match self.approver.recheck(&request).await {
-            Confirmation::Commit => Ok(()),
-            Confirmation::Drop { reason } => Err(reason),
-        }
+        let answer = self.approver.recheck(&request).await;
+        self.session.let_commit(&request, answer).await
     }
 }
 
@@ -45,7 +44,7 @@ impl Committing<'_> {
     pub(super) fn recheck(&self) -> Option<Recheck> {
         Some(Recheck {
             approver: Arc::clone(self.session.inner.approver.as_ref()?),
-            session: self.session.id().clone(),
+            session: self.session.clone(),
             action: Arc::clone(self.action),
             resolution: self.resolution.clone(),
             decided_by: self.decided_by.clone(),
@@ -79,9 +78,10 @@ impl Committing<'_> {
             decided_by: self.decided_by,
             effects: &effects,
         };
-        match unless_cancelled(self.cancel, approver.confirm(&request)).await? {
-            Confirmation::Commit => Ok(Some(effects)),
-            Confirmation::Drop { reason } => Err(Error::Refused {
+        let answer = unless_cancelled(self.cancel, approver.confirm(&request)).await?;
+        match self.session.let_commit(&request, answer).await {
+            Ok(()) => Ok(Some(effects)),
+            Err(reason) => Err(Error::Refused {
                 action: Box::new(NamedAction::from(&**self.action)),
                 reason,
             }),

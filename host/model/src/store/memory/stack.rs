@@ -2,15 +2,19 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::REMEMBERED;
 use crate::call_record::PackedCall;
+use crate::denial::{Denial, DenialRecord};
 use crate::effects::EffectsRecord;
 use crate::pending::{
     ActionId, ActionState, BriefAction, Decision, Interruption, PendingAction, Resolution,
     SessionId, StackedAction,
 };
-use crate::store::{Claim, Claimed, Lease, NewAction, Push, Replacement, Room, StoreError};
+use crate::store::{
+    Claim, Claimed, DENIALS_KEPT, Lease, NewAction, Push, Replacement, Room, StoreError,
+};
 
 #[derive(Debug, Default)]
 pub(super) struct Stack {
@@ -39,6 +43,8 @@ pub(super) struct Open {
     pub lost: bool,
     /// Somebody is carrying out a decision, under a token.
     pub claim: Option<(Decision, u64)>,
+    /// The last ones, the first of them first.
+    pub denials: VecDeque<DenialRecord>,
 }
 
 impl Open {
@@ -63,6 +69,17 @@ impl Open {
             interruption: Interruption::None,
             lost: false,
             claim: None,
+            denials: VecDeque::new(),
+        }
+    }
+
+    pub fn deny(&mut self, denial: &Denial) {
+        let number = self.denials.back().map_or(1, |last| last.number + 1);
+        let at = SystemTime::now();
+        let denied = DenialRecord::new(number, at, denial.clone());
+        self.denials.push_back(denied);
+        if self.denials.len() as u64 > DENIALS_KEPT {
+            self.denials.pop_front();
         }
     }
 
