@@ -15,7 +15,7 @@ pub mod cancel {
 /// What calls and decisions give.
 pub mod content {
     pub use airlock_model::content::{
-        CallOutcome, Content, ResolutionDetails, ResolutionOutcome, ToolResult,
+        CallOutcome, Content, ForModel, ResolutionDetails, ResolutionOutcome, Resolved, ToolResult,
     };
 }
 

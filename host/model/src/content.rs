@@ -1,5 +1,7 @@
 //! Results of tools, in the shape in which models and programs read them.
 
+mod told;
+
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -11,6 +13,7 @@ use serde_json::{Map, Value};
 use crate::effects::ActionEffects;
 use crate::json::Json;
 use crate::pending::{ActionId, Decision, NamedAction, PendingAction};
+pub use told::ForModel;
 
 /// One block of a result. Serializes in the shape of MCP's content blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -136,18 +139,20 @@ pub struct CallOutcome {
     /// and so does a resolution.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rehearsing: Vec<ActionId>,
-    /// What the tool `resolve` decided, and about which action, where its caller named none.
+    /// The decision, if this is the outcome of the tool `resolve`.
     #[serde(skip)]
-    pub chosen: Option<(Decision, NamedAction)>,
+    pub resolved: Option<Resolved>,
 }
 
-/// The text about an action whose rehearsal hasn't ended.
-const STILL_REHEARSED: &str =
-    "Still being verified by the host. `resolve` waits until that is done.";
-
-/// How many actions a model is told of by name. Whoever needs the others has
-/// [`CallOutcome::pushed`].
-const NAMED: usize = 20;
+/// A decision that was carried out.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Resolved {
+    /// Apply or discard.
+    pub decision: Decision,
+    /// The action; none if the session's standing handler answered.
+    pub action: Option<NamedAction>,
+}
 
 impl CallOutcome {
     /// What a tool returned, and what it pushed meanwhile, topmost first.
@@ -158,51 +163,8 @@ impl CallOutcome {
             pushed,
             effects: Vec::new(),
             rehearsing: Vec::new(),
-            chosen: None,
+            resolved: None,
         }
-    }
-
-    /// The blocks as a model should get them. A model takes a preview for work that is done unless
-    /// told, so where something became pending, a text before the tool's own content says that
-    /// nothing has changed yet, and which actions wait. So does the result of `resolve` which
-    /// action was decided about, where the model named none.
-    pub fn content_for_model(&self) -> Vec<Content> {
-        let note = self.chosen_note().or_else(|| self.pushed_note());
-        note.map(Content::text)
-            .into_iter()
-            .chain(self.content.iter().cloned())
-            .collect()
-    }
-
-    fn chosen_note(&self) -> Option<String> {
-        let (decision, action) = self.chosen.as_ref()?;
-        Some(format!(
-            "The topmost action was {}: {action}.",
-            decision.past()
-        ))
-    }
-
-    fn pushed_note(&self) -> Option<String> {
-        let waits = match self.pushed.len() {
-            0 => return None,
-            1 => "1 action is pending".to_owned(),
-            many => format!("{many} actions are pending, topmost first"),
-        };
-        let mut note = format!("Preview only, nothing has changed yet: {waits}.");
-        for action in self.pushed.iter().take(NAMED) {
-            note.push_str(&format!("\n- {}", NamedAction::from(&**action)));
-            let mut effects = self.effects.iter();
-            if let Some(seen) = effects.find(|it| it.action == action.id) {
-                let seen = seen.effects.for_model().replace('\n', "\n  ");
-                note.push_str(&format!("\n  {seen}"));
-            } else if self.rehearsing.contains(&action.id) {
-                note.push_str(&format!("\n  {STILL_REHEARSED}"));
-            }
-        }
-        if self.pushed.len() > NAMED {
-            note.push_str(&format!("\n- and {} more", self.pushed.len() - NAMED));
-        }
-        Some(note)
     }
 
     /// The text blocks, one after the other.
@@ -250,7 +212,10 @@ impl From<ResolutionOutcome> for CallOutcome {
             pushed: Vec::new(),
             effects: outcome.effects.into_iter().collect(),
             rehearsing: Vec::new(),
-            chosen: outcome.chosen.map(|action| (decision, action)),
+            resolved: Some(Resolved {
+                decision,
+                action: outcome.action,
+            }),
         }
     }
 }
@@ -267,9 +232,9 @@ pub struct ResolutionOutcome {
     /// discard.
     #[serde(skip)]
     pub effects: Option<ActionEffects>,
-    /// Which action that was, where the resolution named none.
+    /// The action; none if the session's standing handler answered.
     #[serde(skip)]
-    pub chosen: Option<NamedAction>,
+    pub action: Option<NamedAction>,
     /// Files that another program wrote to while they were replaced: where what it wrote is kept,
     /// below the workspace.
     #[serde(skip)]
@@ -283,7 +248,7 @@ impl ResolutionOutcome {
             content,
             details,
             effects: None,
-            chosen: None,
+            action: None,
             kept: Vec::new(),
         }
     }

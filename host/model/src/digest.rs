@@ -29,6 +29,11 @@ impl Digest {
     pub fn to_hex(&self) -> String {
         hex(&self.0)
     }
+
+    /// Returns the prefix and the first 12 digits, for listings. Don't look plugins up by it.
+    pub fn short(&self) -> String {
+        format!("sha256:{}", hex(&self.0[..6]))
+    }
 }
 
 impl fmt::Display for Digest {

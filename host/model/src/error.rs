@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use crate::content::Content;
 use crate::digest::Digest;
 use crate::effects::{Difference, Effects};
 use crate::identity::WorkspaceDifference;
@@ -326,12 +325,6 @@ impl Error {
             Error::Store(_) | Error::NoStore => "store",
             Error::Host { .. } => "host",
         }
-    }
-
-    /// What a model is told in place of a result: the sentence that it displays as. Whoever passes
-    /// it on marks it as an error, as MCP's `isError` does.
-    pub fn content_for_model(&self) -> Vec<Content> {
-        vec![Content::text(self.to_string())]
     }
 
     /// A call took longer than it may.

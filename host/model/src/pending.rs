@@ -183,6 +183,14 @@ impl PendingAction {
     pub fn has_expired(&self, now: SystemTime) -> bool {
         self.expires_at.is_some_and(|expires_at| now >= expires_at)
     }
+
+    /// Returns the plugin for a model: its quoted name and its short digest.
+    pub fn plugin_for_model(&self) -> String {
+        match &*self.plugin_name {
+            "" => self.plugin.short(),
+            name => format!("{} ({})", quoted(name), self.plugin.short()),
+        }
+    }
 }
 
 /// For a model, labels and names are quoted as JSON: they come from a guest, and must not end the

@@ -199,9 +199,6 @@ pub(super) fn evidence(evidence: Evidence) -> &'static str {
     }
 }
 
-/// Hexadecimal digits of a digest in a listing; `show` has all of them.
-const SHORT_DIGEST: usize = 12;
-
 /// Where an action is from, by what the host knows, and what it goes by. A tool that is none of the
 /// plugin's is marked as the plugin's own word.
 pub(super) fn origin(action: &PendingAction, pushed: Option<String>) -> Line {
@@ -210,7 +207,6 @@ pub(super) fn origin(action: &PendingAction, pushed: Option<String>) -> Line {
         false => "volatile",
     };
     let pushed = pushed.map(|when| format!("{when}, ")).unwrap_or_default();
-    let digest = &action.plugin.to_hex()[..SHORT_DIGEST];
     let line = Line::new().with_role(Role::Faint, "from ");
     let line = match action.source_is_own_tool {
         true => line
@@ -220,7 +216,7 @@ pub(super) fn origin(action: &PendingAction, pushed: Option<String>) -> Line {
     };
     let line = line
         .with_quoted(Role::Faint, plugin_name(action))
-        .with_role(Role::Faint, format!(" (sha256:{digest})"));
+        .with_role(Role::Faint, format!(" ({})", action.plugin.short()));
     let line = match names_another_tool(action) {
         true => line
             .with_role(Role::Note, ", which names ")

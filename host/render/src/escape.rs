@@ -148,6 +148,12 @@ fn is_invisible(c: char) -> bool {
         | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
         | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
         | '\u{e0000}'..='\u{e0fff}')
+        || is_private(c)
+}
+
+/// Returns true for private use characters. Few fonts have them, and less shows them as `<U+E000>`.
+fn is_private(c: char) -> bool {
+    matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..)
 }
 
 /// Whether an invisible character changes how its surroundings look, as it is meant to.
@@ -230,6 +236,7 @@ mod tests {
         check("é\u{fe0f}", r"é\u{fe0f}");
         check("a\u{e0061}", r"a\u{e0061}");
         check("\u{3164}", r"\u{3164}");
+        check("\u{e000}\u{10fffd}", r"\u{e000}\u{10fffd}");
         check("❤\u{fe0f}\u{fe0f}", "❤\u{fe0f}\\u{fe0f}");
         check("👩\u{200d}", "👩\\u{200d}");
         check("نام\u{200c}.txt", "نام\\u{200c}.txt");

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::Role;
 use super::block::{Flow, Line};
@@ -21,8 +21,11 @@ pub(super) const CONTINUED: &str = "↪";
 /// Before what is not the host's own. No row of the host's begins with it.
 pub(super) const MARGIN: &str = "│";
 
-/// The columns of the margin and of the space behind it.
-const MARGIN_COLUMNS: usize = 2;
+/// The most columns that a terminal draws for the margin and the space after it.
+const MARGIN_COLUMNS: usize = 3;
+
+/// The most columns that a terminal draws for [`CONTINUED`].
+const MARK_COLUMNS: usize = 2;
 
 /// A line fit for a terminal, and the rows that it is broken into.
 pub(super) struct LaidOutLine {
@@ -50,7 +53,8 @@ pub(super) struct Row {
     pub range: Range<usize>,
 }
 
-/// How many columns a text takes, in a line of its own and with what is escaped in it.
+/// Returns the columns that most terminals draw for a line, with its escapes. For alignment: rows
+/// are broken by [`most_columns`].
 pub fn width(text: &str) -> usize {
     shown_width(&escape_line(text))
 }
@@ -60,6 +64,41 @@ fn shown_width(text: &str) -> usize {
     match text.is_ascii() {
         true => text.len(),
         false => text.graphemes(true).map(UnicodeWidthStr::width).sum(),
+    }
+}
+
+/// Returns the most columns that any terminal draws for a text. If a terminal draws a row wider than
+/// expected, the row continues at the first column of the next one, without a margin.
+///
+/// Terminals agree only about ASCII. Many draw the parts of an emoji sequence one by one. With East
+/// Asian settings, Greek, Cyrillic and box drawing are as wide as ideographs. An old terminal gives
+/// a column to each combining mark that it doesn't know.
+pub(super) fn most_columns(text: &str) -> usize {
+    match text.is_ascii() {
+        true => text.len(),
+        false => text.chars().map(most_columns_of).sum(),
+    }
+}
+
+/// Cuts a line, with its escapes, to what any terminal draws in so many columns.
+pub fn cut(text: &str, columns: usize) -> String {
+    let mut shown = escape_line(text).into_owned();
+    let mut used = 0;
+    let first_left = shown.char_indices().find(|(_, c)| {
+        used += most_columns_of(*c);
+        used > columns
+    });
+    if let Some((end, _)) = first_left {
+        shown.truncate(end);
+    }
+    shown
+}
+
+fn most_columns_of(c: char) -> usize {
+    match c.width().unwrap_or(0) {
+        1 if c.is_ascii() => 1,
+        0 => 1,
+        known => known.max(2),
     }
 }
 
@@ -149,7 +188,7 @@ fn rows(line: &Line, laid: &LaidOutLine, width: usize) -> Vec<Row> {
         };
         let inner = inner.min(free - indent);
         let columns = width.saturating_sub(indent + margin + inner).max(1);
-        let is_marked = is_diff && start > 0 && columns > 3;
+        let is_marked = is_diff && start > 0 && columns > 2 * MARK_COLUMNS;
         let row = Row {
             indent,
             has_margin,
@@ -157,7 +196,8 @@ fn rows(line: &Line, laid: &LaidOutLine, width: usize) -> Vec<Row> {
             is_marked,
             range: start..start,
         };
-        (row, columns - usize::from(is_marked))
+        let mark = if is_marked { MARK_COLUMNS } else { 0 };
+        (row, columns - mark)
     };
     let mut rows = Vec::new();
     let (mut next, mut columns) = row(spaces, 0);
@@ -169,7 +209,7 @@ fn rows(line: &Line, laid: &LaidOutLine, width: usize) -> Vec<Row> {
         };
         let broken = take(&text[start..], columns, unbroken);
         next.range.end = start + broken.end;
-        if shown_width(&text[next.range.clone()]) > columns {
+        if most_columns(&text[next.range.clone()]) > columns {
             // One that is wider than all the room that there is.
             (next.indent, next.inner, next.is_marked) = (0, 0, false);
         }
@@ -203,36 +243,56 @@ struct Broken {
     next: usize,
 }
 
-/// Takes as much as goes into one row, and one grapheme cluster at least. It is broken at spaces,
-/// which go then, and beside wide characters; where there is neither, anywhere. `unbroken` tells of
-/// a place whether a space there is to be treated as a letter.
+/// Takes as much as fits into one row, but at least one character. Breaks the text at spaces, which
+/// it drops, or next to wide characters. If there are none, it breaks between grapheme clusters, or
+/// within a cluster that is wider than a row.
 fn take(text: &str, columns: usize, unbroken: impl Fn(usize) -> bool) -> Broken {
     let mut used = 0;
     let mut best = None;
-    // Where the last word so far ends, and how wide its last character is.
-    let (mut word_end, mut last) = (0, 0);
+    // The end of the last word so far, and whether its last character is wide.
+    let (mut word_end, mut was_wide) = (0, false);
     for (at, cluster) in text.grapheme_indices(true) {
-        let width = cluster.width();
+        let width = most_columns(cluster);
         let is_space = cluster == " " && !unbroken(at);
-        let beside_wide = (width == 2 || last == 2) && !unbroken(at);
+        let is_wide = cluster.width() == 2;
+        let beside_wide = (is_wide || was_wide) && !unbroken(at);
         if !is_space && word_end > 0 && (word_end < at || beside_wide) {
             best = Some(Broken {
                 end: word_end,
                 next: at,
             });
         }
-        if !is_space && used + width > columns && at > 0 {
-            return best.unwrap_or(Broken { end: at, next: at });
+        if !is_space && used + width > columns {
+            let end = match at {
+                0 => part_of_cluster(cluster, columns),
+                at => at,
+            };
+            // A single character that is wider than the row gets a row to itself.
+            if end > 0 {
+                return best.unwrap_or(Broken { end, next: end });
+            }
         }
         used += width;
         if !is_space {
-            (word_end, last) = (at + cluster.len(), width);
+            (word_end, was_wide) = (at + cluster.len(), is_wide);
         }
     }
     Broken {
         end: if used > columns { word_end } else { text.len() },
         next: text.len(),
     }
+}
+
+/// Returns the end of the part that fits into a row: at least one character, or 0 if the cluster has
+/// only one.
+fn part_of_cluster(cluster: &str, columns: usize) -> usize {
+    let mut used = 0;
+    let mut chars = cluster.char_indices();
+    let first_left = chars.find(|(at, c)| {
+        used += most_columns_of(*c);
+        *at > 0 && used > columns
+    });
+    first_left.map_or(0, |(at, _)| at)
 }
 
 #[cfg(test)]
@@ -272,7 +332,14 @@ mod tests {
     }
 
     #[test]
-    fn clusters_are_never_split() {
+    fn a_text_is_cut_to_what_any_terminal_draws_in_a_row() {
+        assert_eq!(cut("one\ntwo", 8), r"one\ntwo");
+        assert_eq!(cut("one\ntwo", 7), r"one\ntw");
+        assert_eq!(cut("👍🏽👍🏽", 7), "👍🏽👍");
+    }
+
+    #[test]
+    fn clusters_are_split_only_where_they_are_wider_than_a_row() {
         let check = |text: &str, width, expected: &[&str]| check(Line::from(text), width, expected);
         check("日本語", 4, &["日本", "語"]);
         check("日本語", 5, &["日本", "語"]);
@@ -281,11 +348,17 @@ mod tests {
         check("日本語", 0, &["日", "本", "語"]);
         check(
             "e\u{301}e\u{301}e\u{301}",
-            2,
+            4,
             &["e\u{301}e\u{301}", "e\u{301}"],
         );
-        check("👩‍👩‍👧👩‍👩‍👧", 3, &["👩‍👩‍👧", "👩‍👩‍👧"]);
-        check("🇩🇪🇫🇷", 2, &["🇩🇪", "🇫🇷"]);
+        // Some terminals draw the parts one by one.
+        check("👍🏽👍🏽👍🏽", 8, &["👍🏽👍🏽", "👍🏽"]);
+        check("👩‍👩‍👧👩‍👩‍👧", 8, &["👩‍👩‍👧", "👩‍👩‍👧"]);
+        check("👩‍👩‍👧", 6, &["👩‍👩\u{200d}", "👧"]);
+        check("🇩🇪🇫🇷", 7, &["🇩🇪", "🇫🇷"]);
+        check("🇩🇪🇫🇷", 3, &["🇩", "🇪", "🇫", "🇷"]);
+        // Some draw Cyrillic as wide as ideographs.
+        check("привет", 7, &["при", "вет"]);
         check("\u{202e}", 4, &[r"\u{2", "02e}"]);
     }
 
@@ -312,7 +385,7 @@ mod tests {
         };
         check(diff("+  one two"), 8, &["+  one t", "↪wo"]);
         check(diff("+\tone"), 20, &["+       one"]);
-        check(diff("+日本語"), 4, &["+日", "↪本", "↪語"]);
+        check(diff("+日本語"), 6, &["+日本", "↪語"]);
         check(diff("+abc"), 2, &["+a", "bc"]);
         check(diff("+   "), 3, &["+  ", " "]);
     }
@@ -323,8 +396,8 @@ mod tests {
             flow: Flow::Text,
             ..Line::from(text).quoted()
         };
-        check(text("one two"), 5, &["│ one", "│ two"]);
-        check(text("one two").indented(2), 9, &["  │ one", "  │ two"]);
+        check(text("one two"), 6, &["│ one", "│ two"]);
+        check(text("one two").indented(2), 10, &["  │ one", "  │ two"]);
         check(text("  one two"), 10, &["│   one", "│   two"]);
         check(text(""), 7, &["│ "]);
         check(text("one"), 1, &["│ o", "│ n", "│ e"]);
@@ -342,7 +415,7 @@ mod tests {
             flow: Flow::Diff,
             ..Line::from("+  one two").quoted()
         };
-        check(diff, 10, &["│ +  one t", "│ ↪wo"]);
+        check(diff, 11, &["│ +  one t", "│ ↪wo"]);
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub use block::{Block, Line};
 pub use decision::Decided;
 pub use escape::escape_line;
 pub use json::escape_json;
-pub use layout::width;
+pub use layout::{cut, width};
 pub use theme::{Role, Theme};
 
 use layout::{CONTINUED, LaidOutLine, MARGIN, Row, lay_out};

@@ -1,17 +1,20 @@
-//! Results of calls, as clients get them.
+//! Results of calls as clients get them: first the host's block, then the tool's.
 
 use airlock_host::Error;
-use airlock_host::content::{CallOutcome, Content};
+use airlock_host::content::{CallOutcome, Content, ForModel};
 use airlock_host::effects::Effects;
 use airlock_host::json::Json;
 use airlock_host::pending::{Actor, Evidence, NamedAction};
 use airlock_host::store::ActionRecord;
-use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject, TextContent};
 use serde_json::{Value, json};
 
 /// How many bytes of content one result may have. Clients put it into a model's context, and cut
 /// or refuse a longer one: Claude Code takes 25,000 tokens.
 const MOST: usize = 50_000;
+
+/// The most bytes of the host's part, without its sentences about left out content.
+const MOST_OF_HOST: usize = 30_000;
 
 /// Bytes of `structuredContent`, as JSON.
 const MOST_STRUCTURED: usize = 50_000;
@@ -31,47 +34,63 @@ const EFFECTS: &str = "airlock/effects";
 /// Where it has what kind of error there was.
 const ERROR: &str = "airlock/error";
 
+/// The key in a content block's `_meta` that marks it as the host's, with the value `host`. Tools
+/// can't set `_meta`, so their blocks never have it.
+const FROM: &str = "airlock/from";
+
+/// The key of the host's text in `structuredContent`.
+const HOST: &str = "airlock";
+
+/// The key of the tool's details in it. They fit the tool's output schema.
+const DETAILS: &str = "details";
+
 /// A call that succeeded.
 ///
-/// Clients give the model the content or `structuredContent`, and some only the latter where there
-/// are both. That something is a preview is said in the content. So a result that stages something
-/// has no `structuredContent`, and no tool promises any.
+/// Some clients pass only `structuredContent` on if a result has both. So the host's part is in
+/// both, and the result of a preview has no `structuredContent`, because its effects are in the
+/// content.
 pub fn of_outcome(outcome: &CallOutcome) -> CallToolResult {
-    let mut result = in_words(outcome);
     let details = outcome.details.as_ref();
     let details = details.filter(|_| outcome.pushed.is_empty());
-    if let Some(details) = details.map(Json::value).filter(Value::is_object) {
-        let length = details.to_string().len();
-        match length <= MOST_STRUCTURED {
-            true => result.structured_content = Some(details),
-            false => result.content.push(ContentBlock::text(format!(
-                "[{length} bytes of structured content are left out here; a result has at most {MOST_STRUCTURED}. Ask for less, for example for fewer files.]"
-            ))),
-        }
+    let details = details.map(Json::value).filter(Value::is_object);
+    let mut told = outcome.for_model();
+    let length = details.as_ref().map_or(0, |it| it.to_string().len());
+    let has_room = length <= MOST_STRUCTURED;
+    if !has_room {
+        told.host.push_str(&format!(
+            " {length} bytes of structured content are left out; a result has at most {MOST_STRUCTURED}. Ask for less, for example for fewer files."
+        ));
     }
+    let told = bounded(told);
+    let structured = details.filter(|_| has_room);
+    let structured = structured.map(|it| json!({HOST: told.host_text(), DETAILS: it}));
+    let mut result = CallToolResult::success(blocks(&told)).with_meta(pending(outcome));
+    result.structured_content = structured;
     result
 }
 
-/// What came of `resolve`. The tool's own words are in the content, so it has no
-/// `structuredContent` either.
+/// The result of `resolve`. It has no `structuredContent`, because the tool's words are in the
+/// content.
 pub fn of_resolution(outcome: &CallOutcome) -> CallToolResult {
-    in_words(outcome)
-}
-
-fn in_words(outcome: &CallOutcome) -> CallToolResult {
-    let result = CallToolResult::success(blocks(&outcome.content_for_model()));
-    result.with_meta(pending(outcome))
+    let told = bounded(outcome.for_model());
+    CallToolResult::success(blocks(&told)).with_meta(pending(outcome))
 }
 
 /// One that failed, in words by which a model can act.
 pub fn of_error(error: &Error) -> CallToolResult {
-    let result = CallToolResult::error(blocks(&[Content::text(error.to_string())]));
+    let told = bounded(error.for_model());
+    let result = CallToolResult::error(blocks(&told));
     result.with_meta(Some(meta([(ERROR, json!(error.kind()))])))
+}
+
+/// A text of the host, without words of a tool.
+pub fn of_host(told: impl Into<String>) -> CallToolResult {
+    CallToolResult::success(vec![host_block(told)])
 }
 
 /// A call that was not made, since what it asks for is not clear.
 pub fn of_mistake(told: &str) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(told)])
+    CallToolResult::error(vec![host_block(told)])
 }
 
 /// A call that asked for an apply of what somebody else has decided about since, where the store
@@ -91,16 +110,31 @@ pub fn of_decided_elsewhere(found: Option<&ActionRecord>) -> CallToolResult {
         Evidence::Terminal => " at a terminal",
         _ => "",
     };
-    let reason = &resolved.reason;
-    CallToolResult::success(vec![ContentBlock::text(format!(
-        "{named}, was {done} by {by}{at}. Reason: {reason}"
-    ))])
+    let reason = airlock_render::escape_line(&resolved.reason);
+    of_host(format!("{named}, was {done} by {by}{at}. Reason: {reason}"))
 }
 
-/// The same, with a text before the content.
+/// Puts a text of the host before the content. Removes `structuredContent`, so that all clients pass
+/// the text on.
 pub fn preceded(mut result: CallToolResult, text: &str) -> CallToolResult {
-    result.content.insert(0, ContentBlock::text(text));
+    result.content.insert(0, host_block(text));
+    result.structured_content = None;
     result
+}
+
+/// Returns a result as one text, for the host's part of another result. Quotes the tool's words.
+pub fn quoted(result: &CallToolResult) -> String {
+    let (mut host, mut tool) = (Vec::new(), Vec::new());
+    for text in result.content.iter().filter_map(ContentBlock::as_text) {
+        let is_of_host = text.meta.as_ref().is_some_and(|it| it.contains_key(FROM));
+        let of = if is_of_host { &mut host } else { &mut tool };
+        of.push(&*text.text);
+    }
+    let host = host.join("\n");
+    match tool.is_empty() {
+        true => host,
+        false => format!("{host} {}", Value::from(tool.join("\n"))),
+    }
 }
 
 /// For programs: what a call has pushed, topmost first, with what the host saw it do; or what was
@@ -175,34 +209,57 @@ fn meta<const N: usize>(entries: [(&str, Value); N]) -> MetaObject {
     meta
 }
 
-/// The blocks, as far as there is room; then a note of what was left out.
-fn blocks(content: &[Content]) -> Vec<ContentBlock> {
-    let mut room = MOST;
+/// Cuts a result to its limit. The host's part says how much is left out.
+fn bounded(mut told: ForModel) -> ForModel {
+    let cut = told.host.len().saturating_sub(MOST_OF_HOST);
+    if cut > 0 {
+        let end = told.host.floor_char_boundary(MOST_OF_HOST);
+        told.host.truncate(end);
+        told.host.push_str(&format!(
+            "…\n{cut} bytes of what Airlock says are left out here."
+        ));
+    }
+    let mut room = MOST - told.host.len().min(MOST_OF_HOST);
     let mut left_out = 0;
-    let mut blocks = Vec::with_capacity(content.len());
-    for block in content {
+    for block in std::mem::take(&mut told.tool) {
         let length = block.byte_length();
-        if length <= room {
-            room -= length;
-            blocks.push(of_content(block));
-            continue;
-        }
         let kept = match block {
-            Content::Text { text } => &text[..text.floor_char_boundary(room)],
-            _ => "",
+            block if length <= room => Some(block),
+            Content::Text { text } => {
+                let kept = &text[..text.floor_char_boundary(room)];
+                (!kept.is_empty()).then(|| Content::text(kept))
+            }
+            _ => None,
         };
-        if !kept.is_empty() {
-            blocks.push(ContentBlock::text(kept));
-        }
-        left_out += length - kept.len();
-        room = 0;
+        let kept_length = kept.as_ref().map_or(0, Content::byte_length);
+        left_out += length - kept_length;
+        room = if kept_length == length {
+            room - length
+        } else {
+            0
+        };
+        told.tool.extend(kept);
     }
     if left_out > 0 {
-        blocks.push(ContentBlock::text(format!(
-            "[{left_out} bytes are left out here; a result has at most {MOST}. Ask for less, for example for fewer files.]"
-        )));
+        told.host.push_str(&format!(
+            " {left_out} bytes are left out at the end; a result has at most {MOST}. Ask for less, for example for fewer files."
+        ));
     }
-    blocks
+    told
+}
+
+fn blocks(told: &ForModel) -> Vec<ContentBlock> {
+    let tool = told.tool.iter().map(of_content);
+    [host_block(told.host_text())]
+        .into_iter()
+        .chain(tool)
+        .collect()
+}
+
+/// A block that is marked as the host's.
+fn host_block(text: impl Into<String>) -> ContentBlock {
+    let marked = meta([(FROM, json!("host"))]);
+    ContentBlock::Text(TextContent::new(text).with_meta(marked))
 }
 
 fn of_content(content: &Content) -> ContentBlock {
@@ -226,8 +283,11 @@ mod tests {
             name: "a".to_owned(),
             mime_type: None,
         };
-        let blocks = serde_json::to_value(blocks(&[Content::text("t"), image, link])).unwrap();
+        let mut told = ForModel::of_host("h");
+        told.tool = vec![Content::text("t"), image, link];
+        let blocks = serde_json::to_value(blocks(&told)).unwrap();
         let expected = json!([
+            {"type": "text", "text": "h The tool's own words follow.", "_meta": {"airlock/from": "host"}},
             {"type": "text", "text": "t"},
             {"type": "image", "data": "AQID", "mimeType": "image/png"},
             {"type": "resource_link", "uri": "file:///a", "name": "a"},
@@ -236,16 +296,33 @@ mod tests {
     }
 
     #[test]
-    fn a_long_result_is_cut_between_characters_and_says_so() {
-        let long = [Content::text("ü".repeat(MOST)), Content::text("behind it")];
-        let blocks = serde_json::to_value(blocks(&long)).unwrap();
-        let text = |at: usize| blocks[at]["text"].as_str().unwrap();
-        assert_eq!(text(0).len(), MOST);
+    fn a_long_result_is_cut_between_characters_and_the_host_says_so() {
+        let mut told = ForModel::of_host("ü");
+        told.tool = vec![Content::text("ü".repeat(MOST)), Content::text("behind it")];
+        let told = bounded(told);
+        assert_eq!(told.tool.len(), 1);
+        assert_eq!(told.tool[0].byte_length(), MOST - 2);
         assert!(
-            text(1).starts_with("[50009 bytes are left out here"),
+            told.host
+                .starts_with("ü 50011 bytes are left out at the end"),
             "{}",
-            text(1)
+            told.host
         );
-        assert_eq!(blocks.as_array().unwrap().len(), 2);
+        // Paths alone can exceed the limit of a result.
+        let mut told = ForModel::of_host("ü".repeat(MOST));
+        told.tool = vec![Content::text("ü".repeat(MOST))];
+        let told = bounded(told);
+        assert!(told.host.len() < MOST_OF_HOST + 500);
+        assert_eq!(told.tool[0].byte_length(), MOST - MOST_OF_HOST);
+        assert!(told.host_text().ends_with("The tool's own words follow."));
+    }
+
+    #[test]
+    fn what_a_tool_has_said_is_quoted_in_a_text_of_the_hosts() {
+        let mut told = ForModel::of_host("Applied.");
+        told.tool = vec![Content::text("done\nNothing is pending.")];
+        let result = CallToolResult::success(blocks(&told));
+        let expected = r#"Applied. The tool's own words follow. "done\nNothing is pending.""#;
+        assert_eq!(quoted(&result), expected);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use airlock_host::cancel::CancellationToken;
-use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
+use rmcp::model::CallToolResponse;
 use tokio::time::sleep;
 
 use crate::answer;
@@ -115,14 +115,12 @@ impl LateAnswers {
 }
 
 fn still_asked() -> CallToolResponse {
-    CallToolResult::success(vec![ContentBlock::text(STILL_ASKED)]).into()
+    answer::of_host(STILL_ASKED).into()
 }
 
 fn told(response: &CallToolResponse) -> Option<String> {
-    let CallToolResponse::Complete(result) = response else {
-        return None;
-    };
-    let texts = result.content.iter().filter_map(|block| block.as_text());
-    let texts: Vec<&str> = texts.map(|it| &*it.text).collect();
-    Some(texts.join("\n"))
+    match response {
+        CallToolResponse::Complete(result) => Some(answer::quoted(result)),
+        _ => None,
+    }
 }

@@ -32,6 +32,7 @@ mod progress;
 mod question;
 mod seal;
 mod server;
+mod shown;
 mod stdio;
 mod surrogates;
 mod tasks;

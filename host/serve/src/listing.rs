@@ -32,7 +32,8 @@ fn listed(tool: &ToolDefinition) -> Tool {
         tool.description.clone(),
         Arc::new(portable::params(&tool.parameters).schema),
     );
-    // Without an output schema: a result that stages something has no structured content.
+    // Without an output schema: a preview has no structured content, and in other results the
+    // tool's details are next to the host's part.
     listed.with_title(&tool.label)
 }
 

@@ -3,12 +3,14 @@
 use airlock_host::effects::Effects;
 use airlock_host::pending::{ActionId, NamedAction};
 use airlock_host::{PendingAction, Resolution};
-use airlock_render::{Block, Line, Renderer, Role};
+use airlock_render::{Block, Renderer, Role};
 use rmcp::model::{
     ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
     EnumSchema, InputRequest, InputRequests,
 };
 use serde::Deserialize;
+
+use crate::shown;
 
 /// What the question is called among those of one call: there is no other.
 pub const KEY: &str = "decision";
@@ -25,6 +27,8 @@ pub struct Choice {
     pub id: ActionId,
     /// What it is called, in one line.
     pub named: String,
+    /// The name and the short digest of the plugin.
+    pub plugin: String,
     /// What the host saw it do.
     pub effects: Option<Effects>,
 }
@@ -34,6 +38,7 @@ impl Choice {
         Self {
             id: action.id.clone(),
             named: NamedAction::from(action).to_string(),
+            plugin: action.plugin_for_model(),
             effects,
         }
     }
@@ -62,8 +67,8 @@ pub struct Chosen {
     pub reason: Option<String>,
 }
 
-/// The question about actions: what each is called, why the model wants one applied, and what the
-/// host saw each do. `show` makes the command that shows all of one.
+/// The question about actions: the model's reason, and the name, the plugin and the effects of each
+/// action. `show` returns the command that shows an action in full.
 pub fn of(
     choices: &[Choice],
     resolution: &Resolution,
@@ -101,21 +106,15 @@ fn message(
             .named(Role::Plain, "The model says:", &resolution.reason, 2);
     let mut message = plain.render(&head);
     for choice in choices {
-        let named = Block::new().named(Role::Plain, "Action:", &choice.named, 2);
-        let effects = choice.effects.clone().unwrap_or_default();
-        let effects = plain.render(&Block::effects(&effects));
-        let mut all = effects.lines();
+        let named = Block::new()
+            .named(Role::Plain, "Action:", &choice.named, 2)
+            .named(Role::Plain, "Plugin:", &choice.plugin, 2);
         message.push_str("\n\n");
         message.push_str(&plain.render(&named));
-        for row in all.by_ref().take(rows) {
+        let effects = choice.effects.clone().unwrap_or_default();
+        for row in shown::rows(&effects, rows, &show(&choice.id)) {
             message.push('\n');
-            message.push_str(row);
-        }
-        let more = all.count();
-        if more > 0 {
-            let more = format!("… and {more} rows more; all of it: {}", show(&choice.id));
-            message.push('\n');
-            message.push_str(&plain.render(&Block::from(Line::from(more))));
+            message.push_str(&row);
         }
     }
     message
@@ -200,6 +199,7 @@ mod tests {
         Choice {
             id: id.into(),
             named: "Rename".to_owned(),
+            plugin: "\"batch-rename\" (sha256:0123456789ab)".to_owned(),
             effects: None,
         }
     }
@@ -281,5 +281,9 @@ mod tests {
         assert!(!message.contains('\u{1b}'));
         let own = |row: &&str| row.starts_with("Verified");
         assert_eq!(message.lines().filter(own).count(), 0, "{message}");
+        assert!(
+            message.contains("\nPlugin: \"batch-rename\" (sha256:0123456789ab)\n"),
+            "{message}"
+        );
     }
 }

@@ -4,7 +4,7 @@
 //! So the list says of each action which client made the preview, and in which conversation.
 
 use airlock_host::pending::{NamedAction, StackedAction};
-use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{CallToolResult, JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
 use crate::answer;
@@ -52,7 +52,7 @@ pub async fn answer(here: &Server, others: &[Server]) -> CallToolResult {
     if left_out > 0 {
         text += &format!("\n{left_out} more conversations were not looked into.");
     }
-    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    let mut result = answer::of_host(text);
     let listed = waiting.iter().take(LISTED).map(Waiting::to_json);
     result.structured_content = Some(json!({
         "pending": listed.collect::<Vec<_>>(),
@@ -130,8 +130,7 @@ fn lines(waiting: &[Waiting]) -> String {
 impl Waiting {
     fn line(&self) -> String {
         let action = &self.stacked.action;
-        let label = airlock_render::escape_line(&action.label);
-        let mut line = format!("\n- {}: {label}", action.id);
+        let mut line = format!("\n- {}", NamedAction::from(&**action));
         if let Some(client) = self.client.as_deref().filter(|it| !it.is_empty()) {
             line += &format!(", previewed by {}", airlock_render::escape_line(client));
         }

@@ -320,7 +320,8 @@ async fn what_is_pushed_while_somebody_thinks_is_not_applied_in_its_place() {
     let outcome = calling.await.unwrap().unwrap();
     assert_eq!(outcome.text(), "asked about");
     // It asked for the topmost, and is told which that was.
-    assert!(outcome.chosen.is_some());
+    let resolved = outcome.resolved.unwrap();
+    assert_eq!(resolved.action.unwrap().label, "Say it");
     assert_eq!(fixture.puppet.labels().await, ["On top"]);
 }
 

@@ -184,7 +184,7 @@ async fn who_races_for_the_last_action_and_loses_decides_about_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_model_reads_that_a_preview_has_changed_nothing_and_which_action_it_decided_about() {
+async fn a_model_reads_that_a_preview_has_changed_nothing_and_which_action_was_decided_about() {
     let puppet = Puppet::new().await;
     let said = |outcome: airlock_host::content::CallOutcome| -> Vec<String> {
         let content = outcome.content_for_model();
@@ -198,17 +198,20 @@ async fn a_model_reads_that_a_preview_has_changed_nothing_and_which_action_it_de
         .call(json!([{"do": "text", "text": "read"}]))
         .await
         .unwrap();
-    assert_eq!(said(plain), ["read"]);
+    let host = "Nothing is pending from this call. The tool's own words follow.";
+    assert_eq!(said(plain), [host, "read"]);
     let write = |label: &str| airlock_tests::push(label, json!({"quiet": true}));
     let staged = puppet
         .call(json!([write("One"), write("</two>\"")]))
         .await
         .unwrap();
     let [two, one] = [&staged.pushed[0].id, &staged.pushed[1].id].map(ToString::to_string);
+    let plugin = staged.pushed[0].plugin.short();
     let note = format!(
         "Preview only, nothing has changed yet: 2 actions are pending, topmost first.\n\
         - \"\\u003c/two>\\\"\" of \"custom_tool\", id {two}\n\
-        - \"One\" of \"custom_tool\", id {one}"
+        - \"One\" of \"custom_tool\", id {one}\n\
+        Plugin: \"puppet\" ({plugin})."
     );
     assert_eq!(said(staged), [note]);
 
@@ -219,12 +222,14 @@ async fn a_model_reads_that_a_preview_has_changed_nothing_and_which_action_it_de
     let discard = json!({"action": "discard", "reason": "no"});
     let which = resolve(discard.clone()).await;
     let told = format!(
-        "The topmost action was discarded: \"\\u003c/two>\\\"\" of \"custom_tool\", id {two}."
+        "Discarded: \"\\u003c/two>\\\"\" of \"custom_tool\", id {two}. The tool's own words follow."
     );
     assert_eq!(which, told);
     let mut named = discard;
-    named["id"] = one.into();
-    assert_eq!(resolve(named).await, "Discarded: One. Reason: no");
+    named["id"] = one.clone().into();
+    let told =
+        format!("Discarded: \"One\" of \"custom_tool\", id {one}. The tool's own words follow.");
+    assert_eq!(resolve(named).await, told);
 }
 
 #[tokio::test]
@@ -234,6 +239,6 @@ async fn a_model_is_told_the_names_of_the_first_actions_and_how_many_more_there_
     let staged = puppet.call(json!([push])).await.unwrap();
     let note = staged.content_for_model().remove(0);
     let lines: Vec<&str> = note.as_text().unwrap().lines().collect();
-    assert_eq!(lines.len(), 22);
+    assert_eq!(lines.len(), 24);
     assert_eq!(lines[21], "- and 2 more");
 }

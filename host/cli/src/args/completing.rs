@@ -1,9 +1,12 @@
 //! Completion of command lines: the shell asks this program, which knows plugins, their params and
 //! what is pending.
 
+mod bash;
+
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use airlock_desk::store::{self, Named, WhenMissing};
@@ -13,7 +16,7 @@ use airlock_render::escape_line;
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
-use clap_complete::env::{CompleteEnv, EnvCompleter, Shells};
+use clap_complete::env::{CompleteEnv, Elvish, EnvCompleter, Fish, Powershell, Shells, Zsh};
 
 use super::Cli;
 use super::run_line::{self, lenient};
@@ -33,13 +36,25 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// How many ids are offered.
 const OFFERED: usize = 100;
 
+const SHELLS: Shells<'static> = Shells(&[&bash::Bash, &Elvish, &Fish, &Powershell, &Zsh]);
+
+/// The line to complete, after quote removal.
+static LINE: OnceLock<Vec<OsString>> = OnceLock::new();
+
 /// Answers a shell. Whether one asked.
 pub fn answer() -> bool {
     let here = env::current_dir().ok();
+    let is_bash = env::var_os(VARIABLE).is_some_and(|shell| bash::is_meant(&shell));
+    let line = words_of(env::args_os()).into_iter();
+    let line = line.map(|word| if is_bash { bash::unquoted(word) } else { word });
+    let line = LINE.get_or_init(|| line.collect());
+    let before = env::args_os().take_while(|word| word != "--");
+    let args = before.chain(["--".into()]).chain(line.iter().cloned());
     let complete = CompleteEnv::with_factory(command).var(VARIABLE);
     // Where there is nothing to offer, nothing is.
     complete
-        .try_complete(env::args_os(), here.as_deref())
+        .shells(SHELLS)
+        .try_complete(args, here.as_deref())
         .unwrap_or(true)
 }
 
@@ -49,9 +64,8 @@ pub fn answer() -> bool {
 /// Where there is none for the shell.
 pub fn script(shell: Shell) -> Result<String, Failure> {
     let named = shell.to_string();
-    let shells = Shells::builtins();
     let missing = || Failure::usage(format!("there is no completion for {named}"));
-    let completer: &dyn EnvCompleter = shells.completer(&named).ok_or_else(missing)?;
+    let completer: &dyn EnvCompleter = SHELLS.completer(&named).ok_or_else(missing)?;
     let mut script = Vec::new();
     completer
         .write_registration(VARIABLE, "airlock", "airlock", &program(), &mut script)
@@ -98,11 +112,14 @@ async fn loaded(plugin: &OsStr) -> Option<airlock_desk::plugin::Loaded> {
         .ok()
 }
 
-/// The line that is being completed, as the shell's script passes it.
+/// Returns the line to complete.
 fn words() -> Vec<OsString> {
-    let mut words = env::args_os().skip_while(|word| word != "--");
-    words.next();
-    words.collect()
+    LINE.get().cloned().unwrap_or_default()
+}
+
+/// Returns the words after `--`: the line, as the shell's script passes it.
+fn words_of(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    args.skip_while(|word| word != "--").skip(1).collect()
 }
 
 fn block_on<T>(work: impl Future<Output = Option<T>>) -> Option<T> {

@@ -9,12 +9,12 @@ use airlock_desk::store::Choice;
 use airlock_host::approval::{Approval, ApprovalRequest, Approver, ConfirmRequest, Confirmation};
 use airlock_host::effects::Effects;
 use airlock_host::pending::{DecidedBy, Evidence};
-use airlock_render::Block;
+use airlock_render::{Block, Line, Role};
 use airlock_rules::{Judgement, Verdict};
 use async_trait::async_trait;
 
 use super::interrupt::Interrupt;
-use super::output::{on_stderr, say};
+use super::output::show_on_stderr;
 use super::progress::Progress;
 use super::prompt;
 use crate::failure::Failure;
@@ -66,8 +66,9 @@ impl OperatorRules {
 }
 
 fn tell_why(judgement: &Judgement) {
-    let why = why(judgement);
-    on_stderr(format_args!("This asks at a terminal, since {why}."));
+    let line = Line::from("This asks at a terminal, since ");
+    let line = line.with_quoted(Role::Plain, why(judgement)).with(".");
+    show_on_stderr(&Block::from(line.hanging(2)));
 }
 
 #[async_trait]
@@ -134,7 +135,7 @@ impl Approver for OperatorRules {
             return drop(format!("it asks at a terminal, since {}", why(&judgement)));
         }
         let block = Block::new().line("It was applied, and would change the workspace so:");
-        say(&block.block(Block::effects(request.effects).indented(2)));
+        show_on_stderr(&block.block(Block::effects(request.effects).indented(2)));
         if !is_enough {
             tell_why(&judgement);
         }

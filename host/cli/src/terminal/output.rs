@@ -172,6 +172,7 @@ pub fn on_stderr(line: impl Into<Line>) {
 }
 
 /// Lines on standard error that hold a command line to copy, which the terminal breaks by itself.
+/// Never for a guest's text: rows that the terminal breaks have no margin.
 pub fn say(block: &Block) {
     let _ = writeln!(
         io::stderr(),
@@ -180,7 +181,7 @@ pub fn say(block: &Block) {
     );
 }
 
-/// An error on standard error, in rows that fit the terminal.
+/// An error or a guest's text on standard error, in rows that fit the terminal.
 pub fn show_on_stderr(block: &Block) {
     let _ = writeln!(io::stderr(), "{}", style::on_stderr().render(block));
 }

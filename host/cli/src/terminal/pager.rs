@@ -8,7 +8,10 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Where it is missing, nobody asked for it, and there is nothing to complain about.
-const LESS: &str = "command -v less >/dev/null 2>&1 || exit 127; exec less";
+///
+/// All rows fit the terminal. If less measures one as wider, `-S` keeps it from continuing in a new
+/// row, which would have no margin.
+const LESS: &str = "command -v less >/dev/null 2>&1 || exit 127; exec less -S";
 
 /// A pager that is running, and reads what it is to show.
 pub struct Pager {

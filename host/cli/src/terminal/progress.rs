@@ -6,13 +6,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use airlock_host::event::Event;
-use airlock_render::{Line, Role, escape_line};
+use airlock_render::{Line, Role, cut};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::terminal::output::on_stderr;
+use crate::terminal::style;
 
 /// What takes less is over before anybody wonders.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The columns of the spinner and the space behind it.
+const SPINNER: usize = 3;
 
 /// The line. Clones are the same one.
 #[derive(Clone)]
@@ -112,8 +116,10 @@ impl Progress {
         }
     }
 
+    /// Shows a message in one row. A second row would stay on the screen.
     fn show(&self, message: &str) {
-        self.bar.set_message(escape_line(message).into_owned());
+        let columns = style::columns_of_stderr().saturating_sub(SPINNER);
+        self.bar.set_message(cut(message, columns));
     }
 }
 

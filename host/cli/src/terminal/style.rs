@@ -28,12 +28,18 @@ pub fn on_stderr() -> Renderer {
 fn within(stream: impl RawStream + AsFd) -> Renderer {
     let renderer = in_colors_of(&stream);
     match stream.is_terminal() {
-        true => {
-            let columns = terminal_size_of(&stream).map(|(Width(columns), _)| columns.into());
-            renderer.width(columns.unwrap_or(USUAL_COLUMNS))
-        }
+        true => renderer.width(columns_of(&stream)),
         false => renderer,
     }
+}
+
+/// The width of standard error's terminal.
+pub fn columns_of_stderr() -> usize {
+    columns_of(&io::stderr())
+}
+
+fn columns_of(stream: &impl AsFd) -> usize {
+    terminal_size_of(stream).map_or(USUAL_COLUMNS, |(Width(columns), _)| columns.into())
 }
 
 /// As wide as the lines are. A terminal breaks them by itself, and what is copied from it is whole.

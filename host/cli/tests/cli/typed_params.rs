@@ -158,12 +158,12 @@ fn completed(folder: &std::path::Path, store: &Store, line: &[&str]) -> Vec<Stri
         .airlock(folder, &words)
         .env("AIRLOCK_COMPLETE", "bash")
         .env("_CLAP_COMPLETE_INDEX", line.len().to_string())
-        .env("_CLAP_IFS", "\n")
         .run();
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:#?}");
     ran.stdout
-        .lines()
+        .split('\x0b')
         .map(|line| line.trim().to_owned())
+        .filter(|word| !word.is_empty())
         .collect()
 }
 
@@ -216,4 +216,55 @@ fn the_script_of_a_shell_asks_the_program() {
         .unwrap();
     let said = String::from_utf8_lossy(&ran.stdout).into_owned();
     assert!(said.contains(&format!("offered {}", short(&id))), "{ran:?}");
+}
+
+/// File names may come from an attacker.
+#[test]
+fn tab_in_bash_gives_names_of_files_as_words_and_runs_no_part_of_one() {
+    let names = [
+        "a;touch PWNED;.wasm",
+        "b$(touch PWNED).wasm",
+        "c`touch PWNED`.wasm",
+        "d e'f\"g.wasm",
+        "h*?[i].wasm",
+        "k&touch PWNED.wasm",
+        "l!m#n~.wasm",
+        "o\\p.wasm",
+    ];
+    let program = tempfile::TempDir::new().unwrap();
+    // The script contains the path of the program.
+    let linked = program.path().join("it's $(touch PWNED) airlock");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_airlock"), &linked).unwrap();
+    let script = r#"
+        source <("$1" completions bash)
+        COMP_WORDS=(airlock run "$2"); COMP_CWORD=2; COMP_TYPE=9
+        _clap_complete_airlock airlock "$2" run
+        printf '%s' "${#COMPREPLY[@]}:"
+        eval "set -- $3${COMPREPLY[0]}$3"
+        printf '%s' "$#:$1""#;
+    let folder = folder(&names);
+    for name in names {
+        for mark in ["", "'", "\""] {
+            let typed = format!("{mark}./{}", &name[..1]);
+            let ran = std::process::Command::new("/bin/bash")
+                .args(["-c", script, "bash"])
+                .arg(&linked)
+                .args([&*typed, mark])
+                .current_dir(folder.path())
+                .output()
+                .unwrap();
+            let said = String::from_utf8_lossy(&ran.stdout);
+            assert_eq!(said, format!("1:1:./{name}"), "{typed}: {ran:?}");
+        }
+    }
+    // A quoted word can be completed further. A name with a line break is not offered.
+    std::fs::write(folder.path().join("q\nr.wasm"), "").unwrap();
+    let store = Store::new();
+    let check = |typed: &str, expected: &[&str]| {
+        let offered = completed(folder.path(), &store, &["run", typed]);
+        assert_eq!(offered, expected, "{typed}");
+    };
+    check(r"./d\ e", &[r#"./d\ e\'f\"g.wasm"#]);
+    check("./q", &[]);
+    assert!(!folder.path().join("PWNED").exists());
 }

@@ -259,7 +259,6 @@ impl Session {
         action: &PendingAction,
         applied: AppliedBefore,
         asked: &Resolution,
-        means_topmost: bool,
     ) -> Result<ResolutionOutcome, Error> {
         let (reason, extra, decided_by, result) = match applied.note {
             Some(note) => {
@@ -291,9 +290,7 @@ impl Session {
             reason,
         };
         let mut settled = outcome(Decision::Apply, extra, summary, Some(result));
-        if means_topmost {
-            settled.chosen = Some(action.into());
-        }
+        settled.action = Some(action.into());
         held.complete_as_applied_before(&settled, decided_by.as_ref())
             .await?;
         self.forget_commit(action, asked.same_workspace).await;

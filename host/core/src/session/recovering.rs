@@ -124,10 +124,7 @@ impl Session {
                 Ok(Some(false))
             }
             Ok(Some(applied)) => {
-                match self
-                    .settle(held, &found.action, applied, &look, false)
-                    .await
-                {
+                match self.settle(held, &found.action, applied, &look).await {
                     // It tells of the discard, which nobody wanted.
                     Ok(_) | Err(Error::AlreadyResolved { .. }) => Ok(Some(true)),
                     Err(error) => Err(error),

@@ -117,7 +117,6 @@ impl Session {
             return self.ask_standing_handler(resolution, cancel).await;
         };
         let _resolving = self.inner.standing.resolving();
-        let means_topmost = resolution.id.is_none();
         let review = self.review_of(store, &resolution, cancel).await?;
         let seen = review.as_ref();
         let is_model = matches!(decided_by.actor, Actor::Model);
@@ -171,7 +170,7 @@ impl Session {
             match self.committed_before(&action, same_workspace).await {
                 Ok(None) => {}
                 Ok(Some(applied)) => {
-                    let settling = self.settle(held, &action, applied, &resolution, means_topmost);
+                    let settling = self.settle(held, &action, applied, &resolution);
                     return Box::pin(settling).await;
                 }
                 Err(error) => {
@@ -287,7 +286,7 @@ impl Session {
                 reason: resolution.reason,
             };
             let mut outcome = outcome(decision, resolution.extra, summary, returned);
-            outcome.chosen = means_topmost.then(|| NamedAction::from(&*action));
+            outcome.action = Some(NamedAction::from(&*action));
             if let Some(seen) = seen {
                 outcome.effects = Some(ActionEffects::new(action.id.clone(), seen.effects));
                 outcome.kept = seen.kept;

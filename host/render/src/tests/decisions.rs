@@ -152,8 +152,8 @@ fn a_decision_with_its_preview() {
               │ +++ b/src/main.rs
               │ @@ -1,3 +1,3 @@ fn main()
               │  fn main() {
-              │ -       println!("a greeting that is long enough to be b
-              │ ↪roken");
+              │ -       println!("a greeting that is long enough to be 
+              │ ↪broken");
               │ +       log::info!("日本語");
               │  }
               │ - a list, and no diff

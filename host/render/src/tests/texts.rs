@@ -82,8 +82,8 @@ fn a_diff_among_other_text() {
             │ +++ b/src/main.rs
             │ @@ -1,3 +1,3 @@ fn main()
             │  fn main() {
-            │ -       println!("a greeting that 
-            │ ↪is long enough to be broken");
+            │ -       println!("a greeting that
+            │ ↪ is long enough to be broken");
             │ +       log::info!("日本語");
             │  }
             │ - a list, and no diff"#]],
@@ -174,7 +174,8 @@ fn a_long_text_is_cut_where_that_is_wanted() {
             │ one
             │ two
             │ three
-            … 2 more
+            … 2
+            more
             lines"#]],
     );
     check_at(

@@ -10,7 +10,7 @@ use airlock_render::{Block, Line, Role};
 use super::{Desk, Ended};
 use crate::commands::{refresh, rehearsed, show};
 use crate::failure::Failure;
-use crate::terminal::output::{Output, say};
+use crate::terminal::output::{Output, show_on_stderr};
 use crate::terminal::prompt::{Answer, Asked, Question};
 
 /// An action with its preview.
@@ -46,7 +46,7 @@ impl Desk<'_> {
             },
             reason,
         };
-        let show = async || say(&block);
+        let show = async || show_on_stderr(&block);
         let answer = question.ask(show, &self.interrupt).await;
         if (question.asked, &answer) == (Asked::Whether(decision), &Answer::Leave) {
             self.record_no(target, reason).await;

@@ -252,9 +252,20 @@ pub fn error(said: &Value) -> (i64, String) {
     (code, error["message"].as_str().unwrap().to_owned())
 }
 
+/// The text of all blocks.
 pub fn text(result: &Value) -> String {
+    texts(result, |_| true)
+}
+
+/// The text of the tool's blocks.
+pub fn words(result: &Value) -> String {
+    texts(result, |block| block.get("_meta").is_none())
+}
+
+fn texts(result: &Value, is_meant: impl Fn(&&Value) -> bool) -> String {
     let content = result["content"].as_array().expect("it has content");
-    let texts = content.iter().filter_map(|block| block["text"].as_str());
+    let meant = content.iter().filter(is_meant);
+    let texts = meant.filter_map(|block| block["text"].as_str());
     texts.collect::<Vec<_>>().join("\n")
 }
 

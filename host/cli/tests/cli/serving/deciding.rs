@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::client::{Calls, Server, asks, text};
-use crate::airlock::{Store, folder, names};
+use crate::airlock::{Store, folder, guest, names, steps};
 
 #[test]
 fn where_the_client_can_ask_nobody_a_person_decides_at_a_terminal() {
@@ -66,7 +66,11 @@ fn a_person_whom_the_client_asks_decides_and_the_record_says_it_is_the_clients_w
         server.preview();
         let (id, asked) = server.begin_asking();
         let message = asked["params"]["message"].as_str().unwrap();
-        for told in ["The model says: the model's", "renamed a.jpeg -> a.jpg"] {
+        for told in [
+            "The model says: the model's",
+            "renamed a.jpeg -> a.jpg",
+            "\nPlugin: \"batch-rename\" (sha256:",
+        ] {
             assert!(message.contains(told), "{message}");
         }
         let form = &asked["params"]["requestedSchema"]["properties"];
@@ -194,6 +198,41 @@ fn an_answer_counts_once_for_the_question_that_was_asked_and_for_nothing_else() 
     assert_eq!(names(&folder), ["a.jpg", "b.jpg"]);
     let used = server.request("tools/call", both);
     assert_ne!(used["result"]["isError"], false, "{used}");
+}
+
+/// The guest chooses the order of its changes.
+#[test]
+fn a_question_shows_what_is_deleted_among_whatever_is_created() {
+    let (store, folder) = (Store::new(), folder(&["zz-keep.txt"]));
+    let puppet = guest("puppet");
+    let args = [&*puppet];
+    let (mut server, _) = Server::initialized(&store, folder.path(), &args, "2025-11-25", asks());
+    let apply = json!([
+        {"do": "make-many", "path": ".", "count": 1500},
+        {"do": "fs", "op": "unlink", "path": "zz-keep.txt"},
+    ]);
+    let push = json!([{"do": "push", "label": "Tidy", "apply": apply, "quiet": true}]);
+    let previewed = server.call("puppet", serde_json::from_str(&steps(push)).unwrap());
+    let digest = previewed["_meta"]["airlock/pending"][0]["digest"].clone();
+    let (_, asked) = server.begin_asking();
+    let message = asked["params"]["message"].as_str().unwrap();
+    let rows: Vec<_> = message.lines().collect();
+    assert_eq!(
+        rows[3],
+        r#"Action: "Tidy" of "custom_tool", id "#.to_owned() + id_of(&previewed)
+    );
+    let digest = &digest.as_str().unwrap()[.."sha256:".len() + 12];
+    assert_eq!(rows[4], format!("Plugin: \"puppet\" ({digest})"));
+    assert_eq!(rows[5], "Verified by the host: 1500 created, 1 deleted");
+    assert_eq!(rows[6], "  │ deleted zz-keep.txt");
+    let left_out = "… left out here: 1441 created. All of it: ";
+    assert!(rows[66].starts_with(left_out), "{}", rows[66]);
+    assert_eq!(rows.len(), 67, "{message}");
+}
+
+fn id_of(previewed: &Value) -> &str {
+    let id = &previewed["_meta"]["airlock/pending"][0]["id"];
+    id.as_str().unwrap()
 }
 
 #[test]

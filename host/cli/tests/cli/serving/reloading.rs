@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::client::{Calls, Server, asks, text};
+use super::client::{Calls, Server, asks, text, words};
 use super::http::web::{ANN, BEN, PATIENCE, Web};
 use crate::airlock::{Store, folder, guest, names, steps};
 use crate::terminal::Terminal;
@@ -372,7 +372,7 @@ fn division() -> Value {
 
 #[track_caller]
 fn check_divides(result: &Value) {
-    assert_eq!(text(result), "7", "{result}");
+    assert_eq!(words(result), "7", "{result}");
 }
 
 fn script(script: Value) -> Value {

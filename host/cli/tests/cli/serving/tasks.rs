@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::client::{Calls, Server, asks, error, text};
+use super::client::{Calls, Server, asks, error, text, words};
 use super::deciding::last_decision;
 use super::http::web::{ANN, BEN, Web};
 use crate::airlock::{Store, folder, guest, names, steps};
@@ -346,7 +346,7 @@ fn nothing_is_pending_of_a_call_whose_client_has_cancelled_it_or_is_gone() {
     client.send(&json!({
         "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id},
     }));
-    assert_eq!(text(&client.call("puppet", quick.clone())), "free");
+    assert_eq!(words(&client.call("puppet", quick.clone())), "free");
     // The call ends before the server does.
     assert_eq!(client.end(), 0);
     assert_eq!(pending(&store, folder.path()), [] as [Value; 0]);
@@ -358,7 +358,7 @@ fn nothing_is_pending_of_a_call_whose_client_has_cancelled_it_or_is_gone() {
     assert!(lines.any(|line| line.contains("notifications/progress")));
     drop(lines);
     drop(stream);
-    assert_eq!(text(&web.client(ANN).call("puppet", quick)), "free");
+    assert_eq!(words(&web.client(ANN).call("puppet", quick)), "free");
     assert_eq!(web.end(), Some(0));
     assert_eq!(pending(&store, folder.path()), [] as [Value; 0]);
     assert_eq!(last_decision(&store, folder.path()).0, "airlock serve");
