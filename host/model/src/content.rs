@@ -152,6 +152,8 @@ pub struct Resolved {
     pub decision: Decision,
     /// The action; none if the session's standing handler answered.
     pub action: Option<NamedAction>,
+    /// As of [`ResolutionOutcome::kept`].
+    pub kept: Vec<String>,
 }
 
 impl CallOutcome {
@@ -215,6 +217,7 @@ impl From<ResolutionOutcome> for CallOutcome {
             resolved: Some(Resolved {
                 decision,
                 action: outcome.action,
+                kept: outcome.kept,
             }),
         }
     }

@@ -4,6 +4,8 @@ mod answers;
 #[cfg(test)]
 mod attributes;
 #[cfg(test)]
+mod bounds;
+#[cfg(test)]
 mod changes;
 #[cfg(test)]
 mod conflicts;

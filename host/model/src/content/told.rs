@@ -1,6 +1,7 @@
 //! Results as a model reads them: first the host's part, then the tool's.
 
 use crate::content::{CallOutcome, Content, Resolved};
+use crate::effects::plain_path;
 use crate::error::Error;
 use crate::pending::NamedAction;
 
@@ -83,10 +84,17 @@ impl CallOutcome {
             return "No action was pending: the session's standing handler was asked.".to_owned();
         };
         let done = capitalized(resolved.decision.past());
-        match self.effects.first() {
+        let mut note = match self.effects.first() {
             Some(seen) => format!("{done}: {action}. {}.", seen.effects.summary_for_model()),
             None => format!("{done}: {action}."),
+        };
+        for path in &resolved.kept {
+            note.push_str(&format!(
+                "\nAnother program wrote to a file while it was replaced; what it wrote is in {}.",
+                plain_path(path)
+            ));
         }
+        note
     }
 
     fn pushed_note(&self) -> String {
