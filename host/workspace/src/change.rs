@@ -161,7 +161,7 @@ pub(crate) fn compare(tree: &Tree, lower: &Lower, until: Deadline) -> io::Result
                 if is_rewritten && before.kind == Kind::File {
                     let (real, _) = parents.open_file(&origin.path)?;
                     let (kept, beside) = ability.keep(&real, &origin.stamp)?;
-                    after.mode = kept.mode(node.mode);
+                    after.mode = kept.mode(node.committed_mode());
                     (keeps, side_effects) = (Some(kept), beside);
                 }
                 let Some(kind) = kind_of(moved, &before, &after) else {

@@ -86,6 +86,19 @@ pub(crate) enum At {
     Node(NodeId),
 }
 
+impl Node {
+    /// The permissions that a commit gives it. New contents lose set-user-ID and set-group-ID, as
+    /// the system has it for a write, unless permissions were set too.
+    pub fn committed_mode(&self) -> u32 {
+        match (&self.body, &self.origin) {
+            (Body::File(Some(_)), Some(origin)) if self.mode == origin.stamp.mode => {
+                self.mode & !0o6000
+            }
+            _ => self.mode,
+        }
+    }
+}
+
 impl Body {
     pub fn kind(&self) -> Kind {
         match self {

@@ -100,7 +100,8 @@ impl<'a> Staging<'a> {
                 match (going.kept, &node.origin) {
                     (Some(kept), Some(origin)) => {
                         let (real, _) = self.real.open_file(&origin.path).doing(staging)?;
-                        attributes::keep(kept, (&real, &origin.path), &made, node.mode)?;
+                        let mode = node.committed_mode();
+                        attributes::keep(kept, (&real, &origin.path), &made, mode)?;
                     }
                     _ => set_mode(&made, node.mode, inherits).doing(staging)?,
                 }

@@ -115,6 +115,22 @@ fn acls_and_attributes_are_kept() {
 }
 
 #[test]
+fn new_contents_run_with_nobody_elses_rights_and_that_is_told() {
+    let place = Place::new();
+    chmod(&place.file(), 0o6755);
+    let changes = place.change().unwrap();
+    let modes = [&changes[0].before, &changes[0].after].map(|it| it.as_ref().unwrap().mode);
+    assert_eq!(modes, [0o6755, 0o755]);
+    let now = fs::metadata(place.file()).unwrap();
+    assert_eq!(now.mode() & 0o7777, 0o755);
+    // A file that is written as it was is not replaced.
+    chmod(&place.file(), 0o6755);
+    assert_eq!(place.change().unwrap(), []);
+    let now = fs::metadata(place.file()).unwrap();
+    assert_eq!(now.mode() & 0o7777, 0o6755);
+}
+
+#[test]
 fn a_default_acl_of_the_folder_does_not_come_to_files_that_had_none() {
     let place = Place::new();
     chmod(&place.file(), 0o664);
@@ -224,7 +240,10 @@ fn root_keeps_owners_groups_and_the_systems_attributes() {
     assert_eq!(*side_effects(&changes), SideEffects::default());
     let now = fs::metadata(place.file()).unwrap();
     assert_eq!((now.uid(), now.gid()), (BOB, SECRET));
-    assert_eq!(now.mode() & 0o7777, 0o4750);
+    // New contents don't run as somebody else.
+    assert_eq!(now.mode() & 0o7777, 0o750);
+    let modes = [&changes[0].before, &changes[0].after].map(|it| it.as_ref().unwrap().mode);
+    assert_eq!(modes, [0o4750, 0o750]);
     let kept = get(&place.file(), "security.capability");
     assert_eq!(kept.unwrap(), capability);
 }
