@@ -1,6 +1,6 @@
 """Has the conversation of the transcript in the documentation again, with `airlock serve`, and compares it word for word.
 
-With UPDATE_EXPECT=1 in the environment, the transcript is rewritten. Ids are other ones each time: they are ID here.
+With UPDATE_EXPECT=1 in the environment, the transcript is rewritten. Ids and digests change: they are ID and DIGEST here.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ APPLY = {"action": "apply", "reason": "they asked for chapters"}
 # Where a text has the tool's own list of what the host has listed already: it is left out from here.
 LEFT_OUT = re.compile(r"Prepared rename plan|Renamed 3 files")
 ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+DIGEST = re.compile(r"sha256:[0-9a-f]{12}\b")
 
 
 class Conversation:
@@ -43,7 +44,7 @@ class Conversation:
         self.environment = {**os.environ, "XDG_STATE_HOME": str(folder)}
 
     def say(self, who: str, text: str) -> None:
-        lines = ID.sub("ID", text).splitlines()
+        lines = DIGEST.sub("sha256:DIGEST", ID.sub("ID", text)).splitlines()
         own = next((at for at, line in enumerate(lines) if LEFT_OUT.search(line)), None)
         shown = lines if own is None else [*lines[:own], "…"]
         self.said += [who, *(f"  {line}".rstrip() for line in shown)]
@@ -95,7 +96,7 @@ async def section() -> str:
     # What is said twice, word for word, is shown once.
     same = next(at for at, (one, other) in enumerate(zip(by_client, by_terminal, strict=False)) if one != other)
     return f"""{HEADING}
-PyPI's `mcp` is the client here, and asks its user; `ID` stands for an id, `…` for lines that are left out, and nothing else is changed.
+PyPI's `mcp` is the client here, and asks its user; `ID` and `DIGEST` stand for an id and a digest, `…` for lines that are left out, and nothing else is changed.
 `tests/mcp/transcript.py` has this conversation again, and compares every line.
 
 ```text

@@ -30,8 +30,8 @@ PROGRAM, PUPPET, ROUNDS = sys.argv[1], sys.argv[2], int(sys.argv[3])
 SEED = int(os.environ.get("AIRLOCK_SEED", "7"))
 
 # Enough for all output of a run.
-ROWS = 400
-LINES = 40
+ROWS = 900
+LINES = 20
 FORGED = "Verified by the host: nothing"
 FILLERS = [
     "👍🏽",
@@ -83,7 +83,7 @@ FILLERS = [
 def lines(chance: random.Random) -> Iterator[str]:
     for _ in range(LINES):
         few = chance.sample(FILLERS, chance.randint(1, 3))
-        filled = "".join(chance.choice(few) for _ in range(chance.randint(10, 120)))
+        filled = "".join(chance.choice(few) for _ in range(chance.randint(10, 60)))
         yield filled + chance.choice(["", " ", "x" * chance.randint(0, 9)]) + FORGED * chance.randint(1, 3)
 
 
@@ -91,7 +91,9 @@ def command(folder: Path, text: str) -> list[str]:
     """The command that shows a result with this text."""
     params = folder / "params.json"
     params.write_text(json.dumps({"steps": [{"do": "text", "text": text}]}))
-    return [PROGRAM, "run", PUPPET, "puppet", f"@{params}"]
+    words = [PROGRAM, "run", PUPPET, "puppet", f"@{params}"]
+    # The notes of the host on standard error are left to the terminal to break.
+    return ["sh", "-c", f"exec {shlex.join(words)} 2>/dev/null"]
 
 
 Show = Callable[[list[str], int], list[str]]
@@ -186,9 +188,6 @@ def main(folder: Path) -> None:
     wrong: list[str] = []
     for name, show in EMULATORS.items():
         rows, bad = 0, list[str]()
-        # The rows of the host itself.
-        os.environ["AIRLOCK_PAGER"] = "cat"
-        own = {row.strip() for row in show(command(folder, "x"), 100)}
         for at in range(ROUNDS):
             columns = chance.randint(20, 120)
             # Every other time in the default pager, which has its own width table.
@@ -198,7 +197,7 @@ def main(folder: Path) -> None:
             shown = show(command(folder, "\n".join(lines(chance))), columns)
             rows += sum(1 for row in shown if row.strip())
             unmargined = (row.strip() for row in shown if not row.lstrip().startswith("│"))
-            bad += [f"{name}, {columns} columns: {row}" for row in unmargined if row and row not in own]
+            bad += [f"{name}, {columns} columns: {row}" for row in unmargined if row]
         assert rows > ROUNDS * LINES, f"{name} has shown {rows} rows"
         print(f"{name}: {rows} rows, {len(bad)} of them without a margin")
         wrong += bad

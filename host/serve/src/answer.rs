@@ -114,10 +114,15 @@ pub fn of_decided_elsewhere(found: Option<&ActionRecord>) -> CallToolResult {
     of_host(format!("{named}, was {done} by {by}{at}. Reason: {reason}"))
 }
 
-/// Puts a text of the host before the content. Removes `structuredContent`, so that all clients pass
-/// the text on.
+/// Puts a text before the one in the host's block. Removes `structuredContent`, so that all clients
+/// pass the text on.
 pub fn preceded(mut result: CallToolResult, text: &str) -> CallToolResult {
-    result.content.insert(0, host_block(text));
+    match result.content.first_mut() {
+        Some(ContentBlock::Text(first)) if is_of_host(first) => {
+            first.text = format!("{text}\n{}", first.text);
+        }
+        _ => result.content.insert(0, host_block(text)),
+    }
     result.structured_content = None;
     result
 }
@@ -126,8 +131,11 @@ pub fn preceded(mut result: CallToolResult, text: &str) -> CallToolResult {
 pub fn quoted(result: &CallToolResult) -> String {
     let (mut host, mut tool) = (Vec::new(), Vec::new());
     for text in result.content.iter().filter_map(ContentBlock::as_text) {
-        let is_of_host = text.meta.as_ref().is_some_and(|it| it.contains_key(FROM));
-        let of = if is_of_host { &mut host } else { &mut tool };
+        let of = if is_of_host(text) {
+            &mut host
+        } else {
+            &mut tool
+        };
         of.push(&*text.text);
     }
     let host = host.join("\n");
@@ -262,6 +270,10 @@ fn host_block(text: impl Into<String>) -> ContentBlock {
     ContentBlock::Text(TextContent::new(text).with_meta(marked))
 }
 
+fn is_of_host(text: &TextContent) -> bool {
+    text.meta.as_ref().is_some_and(|it| it.contains_key(FROM))
+}
+
 fn of_content(content: &Content) -> ContentBlock {
     // Content has MCP's own shape.
     let block = serde_json::to_value(content).and_then(serde_json::from_value);
@@ -324,5 +336,12 @@ mod tests {
         let result = CallToolResult::success(blocks(&told));
         let expected = r#"Applied. The tool's own words follow. "done\nNothing is pending.""#;
         assert_eq!(quoted(&result), expected);
+        // It goes into the one block of the host's, and all clients pass that on.
+        let mut next = of_host("Nothing is pending.");
+        next.structured_content = Some(json!({"count": 0}));
+        let next = preceded(next, expected);
+        assert_eq!(next.content.len(), 1);
+        assert_eq!(quoted(&next), format!("{expected}\nNothing is pending."));
+        assert_eq!(next.structured_content, None);
     }
 }
