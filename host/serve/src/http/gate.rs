@@ -81,8 +81,11 @@ impl Gate {
         }
         if request.uri().path() == METRICS {
             let (Ok(answer) | Err(answer)) = self.numbers(&request);
-            let status = answer.status().as_u16();
-            tracing::debug!(status, "{} {METRICS}", request.method());
+            // A successful scrape comes every few seconds, and is not worth a line.
+            if !answer.status().is_success() {
+                let status = answer.status().as_u16();
+                tracing::info!(status, "{} {METRICS}", request.method());
+            }
             return answer;
         }
         let (began, method) = (Instant::now(), request.method().clone());
