@@ -11,7 +11,6 @@ pub mod manual;
 #[cfg(feature = "author")]
 mod new;
 mod policy;
-pub mod review;
 pub mod run_line;
 #[cfg(feature = "serve")]
 mod serve;

@@ -15,6 +15,7 @@ mod recovered;
 pub mod refresh;
 pub mod rehearsed;
 pub mod resolve;
+pub mod review;
 pub mod run;
 #[cfg(feature = "serve")]
 pub mod serve;

@@ -67,8 +67,8 @@ fn shown_width(text: &str) -> usize {
     }
 }
 
-/// Returns the most columns that any terminal draws for a text. If a terminal draws a row wider than
-/// expected, the row continues at the first column of the next one, without a margin.
+/// Returns the most columns that any terminal draws for a text. If a terminal draws a row wider
+/// than expected, the row continues at the first column of the next one, without a margin.
 ///
 /// Terminals agree only about ASCII. Many draw the parts of an emoji sequence one by one. With East
 /// Asian settings, Greek, Cyrillic and box drawing are as wide as ideographs. An old terminal gives
@@ -283,8 +283,8 @@ fn take(text: &str, columns: usize, unbroken: impl Fn(usize) -> bool) -> Broken 
     }
 }
 
-/// Returns the end of the part that fits into a row: at least one character, or 0 if the cluster has
-/// only one.
+/// Returns the end of the part that fits into a row: at least one character, or 0 if the cluster
+/// has only one.
 fn part_of_cluster(cluster: &str, columns: usize) -> usize {
     let mut used = 0;
     let mut chars = cluster.char_indices();

@@ -13,10 +13,10 @@ use super::completing::{Ids, PendingIds};
 use super::examples::{
     EXIT_CODES, LOG_EXAMPLES, PENDING_EXAMPLES, REFRESH_EXAMPLES, RESOLVE_EXAMPLES, SHOW_EXAMPLES,
 };
-use super::review::ReviewName;
 use super::values::moment;
 use super::{CallArgs, SessionArgs, StoreArgs, configured};
 use crate::commands::resolve::Scope;
+use crate::commands::review::ReviewName;
 use crate::commands::{log, pending, refresh, resolve};
 use crate::failure::Failure;
 

@@ -17,9 +17,9 @@ use airlock_host::pending::Decision;
 use airlock_host::{Error, Limits, Resolution, Session};
 use serde_json::{Map, Value, json};
 
-use crate::args::review::ReviewName;
 use crate::commands::context::{CommandContext, OwnDecisions, chosen, reopened};
 use crate::commands::recovered;
+use crate::commands::review::ReviewName;
 use crate::failure::{Exit, Failure};
 use crate::input;
 use crate::rules;

@@ -8,8 +8,7 @@ use airlock_host::reads::StaleFile;
 use airlock_host::store::ActionRecord;
 use airlock_render::{Block, Line, Role};
 
-use crate::args::review;
-use crate::commands::{recovered, rehearsed};
+use crate::commands::{recovered, rehearsed, review};
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 use crate::terminal::time;

@@ -65,8 +65,8 @@ impl CallOutcome {
     }
 
     /// Returns the result for a model. Models mistake a preview for finished work, so for a call
-    /// that pushed actions, the host's part says that nothing has changed yet and lists the actions.
-    /// For `resolve`, it names the action that was applied or discarded.
+    /// that pushed actions, the host's part says that nothing has changed yet and lists the
+    /// actions. For `resolve`, it names the action that was applied or discarded.
     pub fn for_model(&self) -> ForModel {
         let host = match &self.resolved {
             Some(resolved) => self.resolved_note(resolved),

@@ -175,7 +175,8 @@ fn without_styles(text: &str) -> String {
 }
 
 /// The ranges of characters with a wide, full or ambiguous East Asian width in Unicode 14, without
-/// combining marks. They come from Python's `unicodedata`, independent of the crate `unicode-width`.
+/// combining marks. They come from Python's `unicodedata`, independent of the crate
+/// `unicode-width`.
 static WIDE: LazyLock<Vec<RangeInclusive<char>>> = LazyLock::new(|| {
     let ranges = include_str!("wide.txt").split_whitespace().map(|range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));

@@ -155,8 +155,8 @@ impl Judgement {
     }
 }
 
-/// A clause, as in: `.git/hooks/x` is a control file (kind: .git), which can run commands when version
-/// control reads it.
+/// A clause, as in: `.git/hooks/x` is a control file (kind: .git), which can run commands when
+/// version control reads it.
 impl fmt::Display for Because {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match (self.paths.first(), self.count) {

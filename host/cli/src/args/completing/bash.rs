@@ -1,5 +1,5 @@
-//! Completions for bash, quoted for the shell. The completer in clap inserts file names unquoted, so
-//! bash would run a part of some names as a command.
+//! Completions for bash, quoted for the shell. The completer in clap inserts file names unquoted,
+//! so bash would run a part of some names as a command.
 
 use std::env;
 use std::ffi::{OsStr, OsString};

@@ -8,8 +8,8 @@ use airlock_host::effects::Effects;
 use airlock_host::pending::{Decision, StackedAction};
 
 use super::Request;
-use crate::args::review;
 use crate::commands::context::CommandContext;
+use crate::commands::review;
 use crate::commands::still_pending;
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;

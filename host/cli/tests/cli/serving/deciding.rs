@@ -225,7 +225,7 @@ fn a_question_shows_what_is_deleted_among_whatever_is_created() {
     assert_eq!(rows[4], format!("Plugin: \"puppet\" ({digest})"));
     assert_eq!(rows[5], "Verified by the host: 1500 created, 1 deleted");
     assert_eq!(rows[6], "  │ deleted zz-keep.txt");
-    let left_out = "… left out here: 1441 created. All of it: ";
+    let left_out = "… left out here: 1441 created, 5 rows of contents. All of it: ";
     assert!(rows[66].starts_with(left_out), "{}", rows[66]);
     assert_eq!(rows.len(), 67, "{message}");
 }
