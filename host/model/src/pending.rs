@@ -373,7 +373,6 @@ impl Resolution {
 
     /// Decide by these effects: if an apply would do anything else by now, it fails with
     /// [`Error::NotReviewed`](crate::error::Error::NotReviewed).
-    #[must_use]
     pub fn with_review(mut self, effects: Digest) -> Self {
         self.review = Some(effects);
         self
