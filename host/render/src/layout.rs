@@ -54,7 +54,7 @@ pub(super) struct Row {
 }
 
 /// Returns the columns that most terminals draw for a line, with its escapes. For alignment: rows
-/// are broken by [`most_columns`].
+/// are broken by the most that any terminal draws.
 pub fn width(text: &str) -> usize {
     shown_width(&escape_line(text))
 }
