@@ -371,8 +371,7 @@ impl Resolution {
         self
     }
 
-    /// Decide by these effects: if an apply would do anything else by now, it fails with
-    /// [`Error::NotReviewed`](crate::error::Error::NotReviewed).
+    /// Decide by these [effects](Resolution::review), and by no others.
     pub fn with_review(mut self, effects: Digest) -> Self {
         self.review = Some(effects);
         self

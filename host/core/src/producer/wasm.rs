@@ -1,8 +1,8 @@
 //! The binding of one plugin to one session, with its live instance if there is one.
 
 mod fresh;
+mod roots;
 
-use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -16,7 +16,6 @@ use tokio::sync::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
 use super::{CommitChanges, Executed, ProducerContext, committed};
-use crate::descriptors::Descriptors;
 use crate::instance::{
     Call, Conditions, Done, Ended, Instance, InstanceContext, VolatileActions, unless_cancelled,
     within,
@@ -25,8 +24,9 @@ use crate::params::Params;
 use crate::plugin::Plugin;
 use crate::pushing::{Called, PlaceOfOthers, StagedActions};
 use crate::runtime::{IdleMemory, Reclaim, Reclaimed};
-use crate::workspace::{Roots, ScratchFolder, WorkspaceFolder};
+use crate::workspace::Roots;
 use crate::world::DecidedAction;
+use roots::roots;
 
 pub(crate) struct Binding {
     this: Weak<Binding>,
@@ -371,42 +371,4 @@ impl Binding {
             *live = None;
         }
     }
-}
-
-/// The host's directories for one plugin of a session.
-fn roots(plugin: &Plugin, context: &ProducerContext) -> Result<Roots, Error> {
-    let ProducerContext {
-        policy,
-        workspace,
-        session,
-        ..
-    } = context;
-    let workspace = workspace.as_ref();
-    let budget = plugin.engine().descriptors();
-    let scratch_parent = match workspace {
-        None => plugin.engine().scratch_parent().to_owned(),
-        Some(workspace) => scratch_parent_outside(plugin, workspace)?,
-    };
-    Ok(Roots {
-        workspace: workspace
-            .filter(|_| policy.allows_workspace_read())
-            .cloned(),
-        spill: scratch_parent.clone(),
-        scratch: ScratchFolder::inside(plugin.engine().scratch_roots(), scratch_parent),
-        descriptors: Descriptors::new(budget, &session.descriptors),
-    })
-}
-
-/// A scratch directory inside the workspace would have two paths with different rules.
-fn scratch_parent_outside(plugin: &Plugin, workspace: &WorkspaceFolder) -> Result<PathBuf, Error> {
-    let parents = [
-        plugin.engine().scratch_parent(),
-        &std::env::temp_dir(),
-        Path::new("/dev/shm"),
-    ];
-    workspace.outside(parents).ok_or_else(|| Error::Workspace {
-        path: workspace.path().to_owned(),
-        reason: "it contains the host's scratch directories; choose a directory further down"
-            .to_owned(),
-    })
 }

@@ -1,5 +1,6 @@
 //! The hidden tool `resolve`: a decision about a pending action, carried out once.
 
+mod outcome;
 mod params;
 
 use std::pin::pin;
@@ -7,14 +8,13 @@ use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use airlock_model::actor::{Actor, DecidedBy};
-use airlock_model::content::{self, Content, ResolutionDetails, ResolutionOutcome, ToolResult};
+use airlock_model::content::{ResolutionOutcome, ToolResult};
 use airlock_model::effects::{ActionEffects, EffectsRecord};
 use airlock_model::error::Error;
 use airlock_model::event::ToolFunction;
 use airlock_model::pending::{Decision, NamedAction, PendingAction, Resolution};
 use airlock_model::reads::Fingerprints;
 use airlock_model::store::{Claim, Claimed};
-use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::Session;
@@ -25,6 +25,7 @@ use super::conditions::conditions;
 use super::lease::{Asked, HeldLease};
 use crate::instance::{Call, Conditions};
 use crate::world::DecidedAction;
+pub(super) use outcome::{DecisionSummary, apply_error, outcome};
 use params::acceptable;
 pub(super) use params::{NAME, check_reason, parse};
 
@@ -378,41 +379,4 @@ impl CarryingOut<'_> {
             spent: Duration::ZERO,
         }
     }
-}
-
-/// What the tool says on purpose reaches the caller as it is; so does a cancellation. Anything else
-/// is a failed apply.
-pub(super) fn apply_error(error: Error) -> Error {
-    match error {
-        Error::Tool { .. } | Error::Cancelled => error,
-        other => Error::ApplyFailed(Box::new(other)),
-    }
-}
-
-/// What an outcome repeats of the decision.
-pub(super) struct DecisionSummary {
-    pub label: String,
-    pub source_tool_name: Option<String>,
-    pub reason: String,
-}
-
-pub(super) fn outcome(
-    decision: Decision,
-    extra: Option<Map<String, Value>>,
-    summary: DecisionSummary,
-    returned: Option<ToolResult>,
-) -> ResolutionOutcome {
-    let (content, source_result_details) = match returned {
-        Some(result) => (result.content, result.details),
-        None => {
-            let text = content::discarded(&summary.label, &summary.reason);
-            (vec![Content::Text { text }], None)
-        }
-    };
-    let mut details = ResolutionDetails::new(decision, summary.reason);
-    details.extra = extra;
-    details.source_tool_name = summary.source_tool_name;
-    details.label = Some(summary.label);
-    details.source_result_details = source_result_details;
-    ResolutionOutcome::new(content, details)
 }

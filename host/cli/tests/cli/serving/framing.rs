@@ -31,7 +31,9 @@ fn parted(result: &Value) -> (Vec<&str>, Vec<&Value>) {
 /// Replaces ids and the tool's quoted words, which differ between runs.
 fn compared(host: &str, said: &str) -> String {
     let mut host = host.to_owned();
-    for said in [said, &label(said)] {
+    // A panic's message is told with single spaces.
+    let words: Vec<_> = said.split_whitespace().collect();
+    for said in [said, &label(said), &words.join(" ")] {
         let quoted = json!(said).to_string().replace('<', "\\u003c");
         host = host.replace(&quoted[1..], "SAID\"");
     }

@@ -4,7 +4,8 @@
 use airlock_model::content::ToolResult;
 use airlock_model::error::Error;
 
-use super::{Binding, roots};
+use super::Binding;
+use super::roots::roots;
 use crate::instance::{Call, Conditions, Instance, unless_cancelled};
 use crate::producer::{CommitChanges, Rehearsed, committed};
 use crate::world::DecidedAction;
