@@ -82,12 +82,10 @@ impl Spill {
             spilled.length.store(length, Ordering::Relaxed);
             let to = spilled.open()?;
             content.held = Held::File(Arc::new(spilled));
-            if rustix::fs::ioctl_ficlone(&*to, file).is_ok() {
-                return Ok(content);
-            }
             // Reads as far as the file goes now: it is compared before anything is committed.
-            let copied = copy(file, &to, length)?;
-            content.set_len(copied)?;
+            if let Copied::Bytes(copied) = clone_or_copy(file, &to, length)? {
+                content.set_len(copied)?;
+            }
         } else {
             let mut bytes = vec![0; length as usize];
             let read = read_full(file, &mut bytes, 0)?;
@@ -219,10 +217,7 @@ impl Content {
                     let mut copied = copied.inspect_err(|_| self.shared.give_back(length))?;
                     copied.is_copy = true;
                     copied.length.store(length, Ordering::Relaxed);
-                    let (from, to) = (file.open()?, copied.open()?);
-                    if rustix::fs::ioctl_ficlone(&*to, &*from).is_err() {
-                        copy(&from, &to, length)?;
-                    }
+                    clone_or_copy(&*file.open()?, &*copied.open()?, length)?;
                     *file = Arc::new(copied);
                 }
                 Ok(Own::File(file.open()?))
@@ -235,14 +230,12 @@ impl Content {
         match &self.held {
             Held::Memory(counted) => to.write_all_at(&counted.bytes, 0),
             Held::File(file) => {
-                let from = file.open()?;
-                if rustix::fs::ioctl_ficlone(to, &*from).is_ok() {
-                    return Ok(());
-                }
                 let length = self.len();
-                copy(&from, to, length)?;
-                // What was never written is a hole in both.
-                to.set_len(length)
+                match clone_or_copy(&*file.open()?, to, length)? {
+                    Copied::Shared => Ok(()),
+                    // What was never written is a hole in both.
+                    Copied::Bytes(_) => to.set_len(length),
+                }
             }
         }
     }
@@ -261,6 +254,23 @@ enum Filled {
 enum Own<'a> {
     Memory(&'a mut Vec<u8>),
     File(Arc<File>),
+}
+
+/// How contents came to another file.
+pub(crate) enum Copied {
+    /// All of them: both files share their blocks.
+    Shared,
+    /// So many bytes.
+    Bytes(u64),
+}
+
+/// Lets an empty file share the blocks of another one. Where the file system can't do that, copies
+/// so many bytes, or up to the end where that comes first.
+pub(crate) fn clone_or_copy(from: &File, to: &File, length: u64) -> io::Result<Copied> {
+    match rustix::fs::ioctl_ficlone(to, from) {
+        Ok(()) => Ok(Copied::Shared),
+        Err(_) => copy(from, to, length).map(Copied::Bytes),
+    }
 }
 
 /// Copies so many bytes, or up to the end where that comes first, to an empty file; returns how

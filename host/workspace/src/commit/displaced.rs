@@ -5,15 +5,16 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
+use super::files::open_or_make;
 use super::plan::{Name, Object, Step};
 use super::private::{Journal, Private};
 use super::writers::has_writers;
 use crate::error::{CommitError, Doing};
 use crate::fault::step;
-use crate::lower::{Kind, Lower, Stamp, means_nothing_there, open_beneath};
+use crate::lower::{Kind, Lower, OpenedToRead, Stamp, opened_to_read};
 use crate::path::{PRIVATE, parent_and_name};
 
 /// Where what was written to meanwhile is kept, in the private folder.
@@ -64,12 +65,10 @@ fn displaced(steps: &[Step]) -> impl Iterator<Item = Displaced<'_>> {
 pub(super) fn refuse_open_files(steps: &[Step], lower: &Lower) -> Result<(), CommitError> {
     for file in displaced(steps).filter(|it| it.is_replaced) {
         let looking = || format!("look at {}", file.path);
-        let is_open = match lower.open_file(file.path) {
-            Ok((opened, _)) => has_writers(&opened).doing(looking)?,
-            // That it has changed, or can't be read, is told by whoever needs to know.
-            Err(_) => false,
-        };
-        if is_open {
+        // That it has changed, or can't be read, is told by whoever needs to know.
+        if let Ok((opened, _)) = lower.open_file(file.path)
+            && has_writers(&opened).doing(looking)?
+        {
             return Err(CommitError::InUse(file.path.to_owned()));
         }
     }
@@ -79,23 +78,13 @@ pub(super) fn refuse_open_files(steps: &[Step], lower: &Lower) -> Result<(), Com
 /// The path of a file that was written to since it left its place, if there is any.
 pub(super) fn written_to(journal: &Journal, folder: &File) -> io::Result<Option<String>> {
     for file in displaced(&journal.steps) {
-        if is_written_to(&file, folder)? {
+        if let Some(now) = file.now(folder)?
+            && !file.object.is(&now)
+        {
             return Ok(Some(file.path.to_owned()));
         }
     }
     Ok(None)
-}
-
-fn is_written_to(file: &Displaced<'_>, folder: &File) -> io::Result<bool> {
-    match rustix::fs::statat(folder, file.slot, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => {
-            let stamp = Stamp::of(&stat);
-            Ok(stamp.kind == Kind::File && !file.object.is(&stamp))
-        }
-        // It was removed by a cleanup that was cut off.
-        Err(Errno::NOENT) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
 }
 
 /// Keeps what was written to since it left its place, and what may still be: returns where, below
@@ -107,19 +96,15 @@ pub(super) fn keep_written(
 ) -> io::Result<Vec<String>> {
     let mut kept = Vec::new();
     for file in displaced(&journal.steps) {
-        if !is_written_to(&file, folder)? && !is_open(&file, folder)? {
+        let Some(now) = file.now(folder)? else {
+            continue;
+        };
+        if file.object.is(&now) && !file.is_open(folder)? {
             continue;
         }
         let (_, name) = parent_and_name(file.path);
         let name = format!("{}-{name}", file.slot);
-        let keeping = private.open_or_make_folder(KEPT)?;
-        step()?;
-        match rustix::fs::mkdirat(&keeping, &*journal.id, Mode::from_raw_mode(0o700)) {
-            Ok(()) | Err(Errno::EXIST) => {}
-            Err(error) => return Err(error.into()),
-        }
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-        let keeping = File::from(open_beneath(&keeping, &journal.id, flags)?);
+        let keeping = open_or_make(&open_or_make(&private.folder, KEPT)?, &journal.id)?;
         step()?;
         rustix::fs::renameat(folder, file.slot, &keeping, &*name)?;
         step()?;
@@ -129,13 +114,22 @@ pub(super) fn keep_written(
     Ok(kept)
 }
 
-fn is_open(file: &Displaced<'_>, folder: &File) -> io::Result<bool> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
-    match open_beneath(folder, file.slot, flags) {
-        Ok(opened) => has_writers(&File::from(opened)),
-        Err(error) if means_nothing_there(&error) => Ok(false),
-        // Nobody can find out.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(false),
-        Err(error) => Err(error),
+impl Displaced<'_> {
+    /// The file as it is now. None if it is no file, or was removed by a cleanup that was cut off.
+    fn now(&self, folder: &File) -> io::Result<Option<Stamp>> {
+        match rustix::fs::statat(folder, self.slot, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(Stamp::of(&stat)).filter(|now| now.kind == Kind::File)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn is_open(&self, folder: &File) -> io::Result<bool> {
+        match opened_to_read(folder, self.slot).and_then(OpenedToRead::file) {
+            Ok((opened, _)) => has_writers(&opened),
+            // Nobody can find out.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 }

@@ -76,6 +76,17 @@ pub(super) fn remove_file(folder: &File, name: &str) -> io::Result<()> {
     }
 }
 
+/// A directory in another one, for this user alone; made where there is none.
+pub(super) fn open_or_make(folder: &File, name: &str) -> io::Result<File> {
+    step()?;
+    match rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(0o700)) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+    Ok(File::from(open_beneath(folder, name, flags)?))
+}
+
 /// The names in a directory, but `.` and `..`.
 pub(super) fn entries(folder: &File) -> io::Result<Vec<CString>> {
     let mut names = Vec::new();

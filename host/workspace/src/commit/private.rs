@@ -22,7 +22,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::files::{
-    Durable, entries, read, remove_entry, remove_file, remove_one, sync, write_new,
+    Durable, entries, open_or_make, read, remove_entry, remove_file, remove_one, sync, write_new,
 };
 use super::plan::{PARKED, Step};
 use crate::fault::step;
@@ -134,18 +134,7 @@ impl<'a> Private<'a> {
     }
 
     fn open_or_make_outcomes(&self) -> io::Result<File> {
-        self.open_or_make_folder("outcomes")
-    }
-
-    /// A directory in the private folder.
-    pub fn open_or_make_folder(&self, name: &str) -> io::Result<File> {
-        step()?;
-        match rustix::fs::mkdirat(&self.folder, name, Mode::from_raw_mode(0o700)) {
-            Ok(()) | Err(Errno::EXIST) => {}
-            Err(error) => return Err(error.into()),
-        }
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-        Ok(File::from(open_beneath(&self.folder, name, flags)?))
+        open_or_make(&self.folder, "outcomes")
     }
 
     fn open_committed(&self) -> io::Result<File> {

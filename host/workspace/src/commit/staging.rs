@@ -11,6 +11,7 @@ use super::attributes;
 use super::files::{Durable, sync};
 use super::inherited::Inherited;
 use super::plan::Step;
+use crate::content::clone_or_copy;
 use crate::error::{CommitError, Doing, Failed};
 use crate::fault::step;
 use crate::kept::Kept;
@@ -150,12 +151,8 @@ impl<'a> Staging<'a> {
 
     fn copy_real(&mut self, node: &Node, to: &File) -> io::Result<()> {
         let origin = node.origin.as_ref().ok_or(Errno::INVAL)?;
-        let (mut from, _) = self.real.open_file(&origin.path)?;
-        if rustix::fs::ioctl_ficlone(to, &from).is_err() {
-            let mut to = to;
-            io::copy(&mut from, &mut to)?;
-        }
-        Ok(())
+        let (from, _) = self.real.open_file(&origin.path)?;
+        clone_or_copy(&from, to, u64::MAX).map(drop)
     }
 
     fn keep(&mut self, made: File) -> io::Result<u64> {

@@ -4,11 +4,12 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
+use rustix::fs::FsWord;
 use rustix::io::Errno;
 
 /// The file systems on which a lease that is refused means that, by `f_type` of `statfs`: ext2 to
 /// ext4, XFS, Btrfs, tmpfs, F2FS, overlayfs. On others it may mean that they have no leases.
-const KNOWN: [i64; 6] = [
+const KNOWN: [FsWord; 6] = [
     0xef53,
     0x5846_5342,
     0x9123_683e,
@@ -27,11 +28,7 @@ const F_SETSIG: i32 = 10;
 /// # Errors
 /// The system's, if the file system can't be asked for its type.
 pub(super) fn has_writers(file: &File) -> io::Result<bool> {
-    let kind = rustix::fs::fstatfs(file)?.f_type;
-    if !KNOWN
-        .iter()
-        .any(|known| i128::from(*known) == i128::from(kind))
-    {
+    if !KNOWN.contains(&rustix::fs::fstatfs(file)?.f_type) {
         return Ok(false);
     }
     // Another program may open the file before the lease is given back. The system tells this one
