@@ -104,11 +104,15 @@ pub(super) fn keep_written(
         }
         let (_, name) = parent_and_name(file.path);
         let name = format!("{}-{name}", file.slot);
-        let keeping = open_or_make(&open_or_make(&private.folder, KEPT)?, &journal.id)?;
+        let all = open_or_make(&private.folder, KEPT)?;
+        let keeping = open_or_make(&all, &journal.id)?;
         step()?;
         rustix::fs::renameat(folder, file.slot, &keeping, &*name)?;
-        step()?;
-        keeping.sync_all()?;
+        // From the inside out, since each may be new.
+        for directory in [&keeping, &all, &private.folder] {
+            step()?;
+            directory.sync_all()?;
+        }
         kept.push(format!("{PRIVATE}/{KEPT}/{}/{name}", journal.id));
     }
     Ok(kept)
