@@ -171,21 +171,36 @@ impl Change {
     }
 
     /// What [`is_same`](Self::is_same) compares.
-    fn compared(&self) -> Change {
-        Change {
-            diff: None,
-            withheld: None,
+    fn compared(&self) -> Compared<'_> {
+        Compared {
+            kind: self.kind,
+            path: &self.path,
+            from: self.from.as_deref(),
+            before: self.before.as_ref(),
+            after: self.after.as_ref(),
             side_effects: self.side_effects.compared(),
-            ..self.clone()
         }
     }
 
     /// Whether both do the same, whatever of it is shown.
     pub fn is_same(&self, other: &Change) -> bool {
-        (self.kind, &self.path, &self.from) == (other.kind, &other.path, &other.from)
-            && (&self.before, &self.after) == (&other.before, &other.after)
-            && self.side_effects.is_same(&other.side_effects)
+        self.compared() == other.compared()
     }
+}
+
+/// What a change does, whatever of it is shown.
+#[derive(PartialEq, Serialize)]
+struct Compared<'a> {
+    kind: ChangeKind,
+    path: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before: Option<&'a Facts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after: Option<&'a Facts>,
+    #[serde(rename = "sideEffects", skip_serializing_if = "SideEffects::is_empty")]
+    side_effects: SideEffects,
 }
 
 /// One line for a model or a person, as in `renamed a.txt -> b.txt`. Paths come from guests: they

@@ -50,11 +50,7 @@ impl SideEffects {
         *self == Self::default()
     }
 
-    /// Whether both do the same: how many other names a file has makes no difference.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        self.compared() == other.compared()
-    }
-
+    /// What is compared: how many other names a file has makes no difference.
     pub(super) fn compared(&self) -> Self {
         Self {
             parts_hard_links: self.parts_hard_links.map(|_| 2),
