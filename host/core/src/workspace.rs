@@ -11,6 +11,7 @@ mod effects;
 mod folder;
 mod gate;
 mod handle;
+mod layer;
 mod listing;
 mod named;
 mod open;
@@ -27,10 +28,10 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use airlock_model::limits::Limits;
-use airlock_workspace::{LayerOptions, ReadSet, View};
+use airlock_workspace::{ReadSet, View};
 use wasmtime::component::{HasData, Resource};
 use wasmtime_wasi::filesystem::{Descriptor, Dir, WasiFilesystemCtxView};
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
@@ -40,6 +41,7 @@ use crate::descriptors::HeldDescriptors;
 pub(crate) use basis::{Basis, FilesNow, fingerprints, has_changed, read_files};
 pub(crate) use effects::{changes_of, told};
 pub use folder::{EntryKind, ReadFile, ReadableFolder, Unread, WritableFolder};
+pub(crate) use layer::LayerLimits;
 pub(crate) use roots::{Roots, WorkspaceFolder};
 pub(crate) use scratch::{ScratchFolder, ScratchRoots};
 
@@ -60,9 +62,7 @@ pub(crate) struct Files {
     handles: HashMap<u32, Handle>,
     count: OpenCount,
     max_open: usize,
-    changed_files: usize,
-    changed_bytes: u64,
-    compare_time: Duration,
+    layer: LayerLimits,
     left_out: LeftOut,
     last_named: LastNamed,
     /// What is written gets this time, until it is committed.
@@ -145,9 +145,7 @@ impl Files {
             handles: HashMap::new(),
             count: OpenCount::new(limits.open_files),
             max_open: limits.open_files,
-            changed_files: limits.changed_files,
-            changed_bytes: limits.changed_bytes,
-            compare_time: limits.call_time,
+            layer: LayerLimits::of(limits),
             left_out: LeftOut::default(),
             last_named: LastNamed::default(),
             time,
@@ -168,11 +166,7 @@ impl Files {
         if let Some(view) = &opened.workspace {
             // Nothing is left of an earlier one.
             view.abandon();
-            let mut options = LayerOptions::new(&self.roots.spill);
-            options.clock = self.time;
-            options.entries = self.changed_files;
-            options.bytes = self.changed_bytes;
-            options.compare_time = Some(self.compare_time);
+            let options = self.layer.options(&self.roots.spill, self.time);
             let begun = view.begin(&options);
             begun.map_err(|source| UnusableWorkspace {
                 path: self.roots.workspace_path(),

@@ -182,6 +182,16 @@ pub(super) enum Approved {
     NothingPending,
 }
 
+impl Approved {
+    /// Whether the approver's yes was to the effects that the action has now.
+    pub fn has_reviewed(&self) -> bool {
+        match self {
+            Approved::Shown { has_reviewed, .. } => *has_reviewed,
+            Approved::GoOn | Approved::NothingPending => false,
+        }
+    }
+}
+
 impl Session {
     /// Makes sure that the decision may be carried out, as far as that needs asking. Where somebody
     /// was asked, the resolution names that action from then on.

@@ -48,8 +48,6 @@ impl Session {
         let Some(mut now) = self.rehearse_moved(found, review, stale, cancel).await? else {
             return Ok(None);
         };
-        // Its edits are the same.
-        now.replaced = review.replaced;
         // It may have been applied since.
         if !self.waits_as(found, store).await? {
             return Ok(None);

@@ -313,7 +313,10 @@ impl Session {
         let mut record = EffectsRecord::new(effects, seed).with_read(read);
         if let Some(before) = before {
             record.left_by_others = before.left_by_others.clone();
-            let is_other = before.effects.verified && !before.effects.is_same(&record.effects);
+            // What becomes no review is compared by whoever asked for it.
+            let is_other = rehearsal.keeping == Keeping::Review
+                && before.effects.verified
+                && !before.effects.is_same(&record.effects);
             record.replaced = before.replaced || is_other;
         }
         if rehearsal.keeping == Keeping::Review {

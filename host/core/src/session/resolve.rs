@@ -181,21 +181,14 @@ impl Session {
             }
         }
         let review = self.review_of_claimed(store, &action, decision, review);
-        let has_reviewed = matches!(
-            approved,
-            Approved::Shown {
-                has_reviewed: true,
-                ..
-            }
-        );
         let review = match review.await {
-            Ok(Some(review)) if !has_reviewed => self
+            Ok(Some(review)) if !approved.has_reviewed() => self
                 .demand_reviewed(&review, &resolution, is_model)
-                .map(|()| Some(review)),
-            review => review,
+                .map(|()| Some(review.record)),
+            review => review.map(|found| found.map(|it| it.record)),
         };
         let review = match review {
-            Ok(review) => review.map(|review| review.record),
+            Ok(review) => review,
             Err(error) => {
                 held.release().await;
                 return Err(error);

@@ -1,6 +1,6 @@
 //! What is decided about, beside the preview: what the host saw, which an apply must do again.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
 
 use airlock_model::digest::Digest;
 use airlock_model::effects::{Effects, EffectsRecord};
@@ -45,7 +45,7 @@ impl Session {
         let same_workspace = resolution.same_workspace;
         let current = self.current_review(store, &found, record, same_workspace, cancel);
         let action = Arc::clone(&found.action);
-        Ok(current.await?.map(|record| Review { action, record }))
+        Ok(current.await?.map(|record| Review::new(action, record)))
     }
 
     /// What an apply must do the same as, if anything. Another action may have become the topmost
@@ -64,7 +64,7 @@ impl Session {
             _ => {
                 let record = store.effects(self.id(), &action.id).await?;
                 let action = Arc::clone(action);
-                Ok(record.map(|record| Review { action, record }))
+                Ok(record.map(|record| Review::new(action, record)))
             }
         }
     }
@@ -80,9 +80,9 @@ impl Session {
         let record = &review.record;
         let is_reviewed = match &resolution.review {
             _ if resolution.decision == Decision::Discard => true,
-            Some(named) => *named == record.effects.digest(),
+            Some(named) => named == review.digest(),
             None if !record.replaced => true,
-            None => is_model && self.has_told(&review.action.id, &record.effects),
+            None => is_model && self.has_told(review),
         };
         match is_reviewed {
             true => Ok(()),
@@ -93,10 +93,10 @@ impl Session {
         }
     }
 
-    fn has_told(&self, id: &ActionId, now: &Effects) -> bool {
-        let told = self.inner.told.lock();
-        let told = told.unwrap_or_else(PoisonError::into_inner);
-        (told.as_ref()).is_some_and(|told| told.id == *id && told.effects == now.digest())
+    fn has_told(&self, review: &Review) -> bool {
+        let told = self.told();
+        (told.as_ref())
+            .is_some_and(|told| told.id == review.action.id && told.effects == *review.digest())
     }
 
     /// Remembers what an action does now, if this is what a model is about to be told.
@@ -106,15 +106,13 @@ impl Session {
             Err(Error::NotReviewed { action, now }) => (action, &**now),
             _ => return,
         };
-        let told = Told {
-            id: action.id.clone(),
-            effects: now.digest(),
-        };
-        *self
-            .inner
-            .told
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Some(told);
+        let (id, effects) = (action.id.clone(), now.digest());
+        *self.told() = Some(Told { id, effects });
+    }
+
+    fn told(&self) -> MutexGuard<'_, Option<Told>> {
+        let told = self.inner.told.lock();
+        told.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where the session demands that the host has seen what an apply would do, it must have.
@@ -154,9 +152,24 @@ pub(super) struct Told {
 pub(super) struct Review {
     action: Arc<PendingAction>,
     pub record: EffectsRecord,
+    digest: OnceLock<Digest>,
 }
 
 impl Review {
+    fn new(action: Arc<PendingAction>, record: EffectsRecord) -> Self {
+        Self {
+            action,
+            record,
+            digest: OnceLock::new(),
+        }
+    }
+
+    /// As a decision names it: asked for before and after the claim, and all changes are hashed for
+    /// it.
+    fn digest(&self) -> &Digest {
+        self.digest.get_or_init(|| self.record.effects.digest())
+    }
+
     /// What this action does; none where the review is of another one.
     pub fn effects_of(&self, action: &PendingAction) -> Option<&Effects> {
         (self.action.id == action.id).then_some(&self.record.effects)

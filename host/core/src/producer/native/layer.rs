@@ -4,12 +4,12 @@
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use airlock_model::limits::Limits;
 use airlock_workspace::{LayerOptions, View};
 
-use crate::workspace::{WorkspaceFolder, WritableFolder};
+use crate::workspace::{LayerLimits, WorkspaceFolder, WritableFolder};
 
 /// Of one call. A clone is the same.
 #[derive(Clone)]
@@ -17,9 +17,7 @@ pub(super) struct CallLayer {
     slot: Arc<Mutex<Slot>>,
     /// What is written gets this time, until it is committed. None for a draft.
     time: Option<SystemTime>,
-    changed_files: usize,
-    changed_bytes: u64,
-    compare_time: Duration,
+    limits: LayerLimits,
 }
 
 enum Slot {
@@ -43,9 +41,7 @@ impl CallLayer {
         Self {
             slot: Arc::new(Mutex::new(Slot::Unopened)),
             time,
-            changed_files: limits.changed_files,
-            changed_bytes: limits.changed_bytes,
-            compare_time: limits.call_time,
+            limits: LayerLimits::of(limits),
         }
     }
 
@@ -74,12 +70,7 @@ impl CallLayer {
         let spill = workspace.outside([&*temporary, Path::new("/dev/shm")]);
         let inside = "it contains the folder for temporary files; choose a directory further down";
         let spill = spill.ok_or_else(|| io::Error::other(inside))?;
-        let mut options = LayerOptions::new(spill);
-        options.clock = self.time;
-        options.entries = self.changed_files;
-        options.bytes = self.changed_bytes;
-        options.compare_time = Some(self.compare_time);
-        Ok(options)
+        Ok(self.limits.options(spill, self.time))
     }
 
     /// What was changed, with its layer open. None where the tool never asked for it.

@@ -23,15 +23,16 @@ impl Session {
             Ok(()) => return record,
             Err(full) => full,
         };
-        let mut shorter =
-            EffectsRecord::new(record.effects.without_contents(), record.seed.clone());
-        shorter.replaced = record.replaced;
+        let only = |effects| EffectsRecord {
+            replaced: record.replaced,
+            ..EffectsRecord::new(effects, record.seed.clone())
+        };
+        let shorter = only(record.effects.without_contents());
         if self.try_to_keep(store, action, &shorter).await.is_ok() {
             return shorter;
         }
         let problem = format!("what it changes could not be kept: {full}");
-        let mut unverified = EffectsRecord::new(Effects::unverified(problem), record.seed);
-        unverified.replaced = record.replaced;
+        let unverified = only(Effects::unverified(problem));
         if let Err(error) = self.try_to_keep(store, action, &unverified).await {
             tracing::warn!("could not keep what an action would do: {error}");
         }

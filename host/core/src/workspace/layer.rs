@@ -1,0 +1,35 @@
+//! What one call may change above the workspace.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use airlock_model::limits::Limits;
+use airlock_workspace::LayerOptions;
+
+/// The part of a session's limits that a layer keeps.
+#[derive(Clone, Copy)]
+pub(crate) struct LayerLimits {
+    files: usize,
+    bytes: u64,
+    compare_time: Duration,
+}
+
+impl LayerLimits {
+    pub fn of(limits: &Limits) -> Self {
+        Self {
+            files: limits.changed_files,
+            bytes: limits.changed_bytes,
+            compare_time: limits.call_time,
+        }
+    }
+
+    /// For a layer whose large contents go to `spill`. `clock`: what is written gets this time.
+    pub fn options(self, spill: impl Into<PathBuf>, clock: Option<SystemTime>) -> LayerOptions {
+        let mut options = LayerOptions::new(spill);
+        options.clock = clock;
+        options.entries = self.files;
+        options.bytes = self.bytes;
+        options.compare_time = Some(self.compare_time);
+        options
+    }
+}
