@@ -17,7 +17,7 @@ mod because;
 mod touched;
 
 use because::Collected;
-pub use because::{Because, By, Judgement};
+pub use because::{Because, By, Judgement, quoted};
 use touched::{Looked, Looking, Touched};
 
 /// The rules of one file, or of several one after the other.

@@ -11,7 +11,7 @@ mod surroundings;
 mod totals;
 
 pub use control::{Class, Control, ControlFile, ControlFiles, built_in, is_for_builds};
-pub use judge::{Because, By, Judgement, RuleSet, Rules, Subject};
+pub use judge::{Because, By, Judgement, RuleSet, Rules, Subject, quoted};
 pub use pattern::Pattern;
 pub use plugin::{PluginName, resolve_plugins};
 pub use rule::{Budget, Rule, Verdict};

@@ -110,7 +110,7 @@ fn what_does_something_else_than_was_reviewed_is_applied_by_a_decision_that_name
     assert_eq!(names(&folder), [""; 0]);
     let (_, review) = ran.stderr.split_once("--review ").unwrap();
     let review = review.split(' ').next().unwrap();
-    // A repeated command doesn't accept what nobody has seen, and nor does a guess.
+    // Repeating the command accepts nothing unseen, and a wrong digest doesn't either.
     let guess = [&apply[..], &["--review", "sha256:0123456789ab"]].concat();
     for unseen in [&apply[..], &guess] {
         let ran = store.airlock(folder.path(), unseen).run();

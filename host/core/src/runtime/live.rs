@@ -308,7 +308,7 @@ mod tests {
         let are_live: Vec<_> = places.iter().map(|place| place.is_live()).collect();
         assert_eq!(are_live, [true, false, true, true]);
         assert_eq!(live.idle.load(Ordering::SeqCst), IDLE_MEMORY / 3 * 3);
-        // What has to stay is no reason to look for more for ever.
+        // Instances that have to stay don't keep it looking.
         let _all = live.idle(2 * IDLE_MEMORY);
         live.limit_idle_memory();
         let are_live: Vec<_> = places.iter().map(|place| place.is_live()).collect();

@@ -67,8 +67,9 @@ impl By {
     }
 }
 
-/// Paths and names come from tools and files: nothing in them ends a line or a word.
-fn shown(text: &str) -> String {
+/// Quotes a path or a name as reasons do. They come from tools and files: nothing in them ends a
+/// line or a word.
+pub fn quoted(text: &str) -> String {
     format!(
         "`{}`",
         text.escape_debug().to_string().replace('`', "\\u{60}")
@@ -161,14 +162,14 @@ impl fmt::Display for Because {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match (self.paths.first(), self.count) {
             (None, _) => "the action".to_owned(),
-            (Some(path), 1) => shown(path),
-            (Some(path), count) => format!("{} and {} more", shown(path), count - 1),
+            (Some(path), 1) => quoted(path),
+            (Some(path), count) => format!("{} and {} more", quoted(path), count - 1),
         };
         let is = if self.count > 1 { "are" } else { "is" };
         match &self.by {
-            By::Rule(name) => write!(f, "{what}: rule {}", shown(name)),
+            By::Rule(name) => write!(f, "{what}: rule {}", quoted(name)),
             By::WorkspaceRule(name) => {
-                write!(f, "{what}: rule {} of the workspace", shown(name))
+                write!(f, "{what}: rule {} of the workspace", quoted(name))
             }
             By::Control(name) if name == OUTSIDE => {
                 write!(f, "{what} {is} a link that leads out of the workspace")

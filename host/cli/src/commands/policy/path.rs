@@ -9,7 +9,7 @@ use airlock_desk::decider;
 use airlock_desk::session::real_path;
 use airlock_desk::store::{self, Named, WhenMissing};
 use airlock_render::{Block, Line};
-use airlock_rules::{By, ControlFile, Judgement, Verdict, built_in, is_for_builds};
+use airlock_rules::{By, ControlFile, Judgement, Verdict, built_in, is_for_builds, quoted};
 use serde_json::json;
 
 use super::{to_json, verdicts};
@@ -79,8 +79,7 @@ fn control_files(judgement: &Judgement) -> impl Iterator<Item = &'static Control
 fn links(judgement: &Judgement, path: &str) -> Vec<String> {
     let named = judgement.because.iter().flat_map(|it| &it.paths);
     let others: BTreeSet<_> = named.filter(|it| *it != path).collect();
-    let quoted = |it: &String| format!("`{}`", it.escape_debug());
-    others.into_iter().map(quoted).collect()
+    others.into_iter().map(|it| quoted(it)).collect()
 }
 
 /// A path relative to the workspace, without `.` and `..`. It doesn't have to exist, and links
