@@ -11,37 +11,29 @@ mod private;
 mod recover;
 mod run;
 mod staging;
+mod transaction;
 #[allow(unsafe_code, reason = "no safe library asks for a lease")]
 mod writers;
 
-use std::collections::HashMap;
-use std::fs::File;
 use std::io;
 
 use rustix::io::Errno;
 
 use crate::change::{ChangeSet, Compared, compare};
-use crate::error::{CommitError, Conflict, ConflictKind, Doing, Failed, RecoverError};
-use crate::kept::Kept;
+use crate::error::{CommitError, Doing, Failed, RecoverError};
 use crate::lock::lock;
-use crate::lower::{Kind, Lower};
+use crate::lower::Kind;
 use crate::path::PRIVATE;
-use crate::tree::{NodeId, ROOT, Tree};
+use crate::tree::{ROOT, Tree};
 use crate::view::{Place, View};
 use crate::workspace::{Opened, Workspace};
 
 use check::check_unchanged;
-use displaced::{refuse_open_files, written_to};
-use files::{Durable, sync, sync_together};
 #[cfg(test)]
 pub(crate) use inherited::DEFAULT_ACL;
-use made::note_made;
-use plan::{plan, touched_directories};
-use private::Journal;
 pub(crate) use private::Private;
-use recover::{blocked, finish, recover};
-use run::{Runner, Stuck};
-use staging::{Staging, sync_directories};
+use recover::recover;
+use transaction::commit;
 
 /// The longest id, in bytes.
 const MAX_ID: usize = 128;
@@ -286,124 +278,5 @@ fn check_id(id: &str) -> Result<(), CommitError> {
             path: id.to_owned(),
             reason: "an id has letters, digits, - and _, and at most 128 of them",
         }),
-    }
-}
-
-/// Stages, writes the journal, which is the commit, and puts everything in its place. The inner
-/// result is of the cleanup, with what is kept.
-fn commit(
-    workspace: &Opened,
-    tree: &Tree,
-    rewritten: &HashMap<NodeId, Option<Kept>>,
-    ticket: &Ticket,
-) -> Result<Result<Vec<String>, RecoverError>, CommitError> {
-    let lower = &*workspace.lower;
-    let making = || format!("make {PRIVATE} in the workspace");
-    let private = Private::open_or_make(workspace).doing(making)?;
-    let (name, folder) = private.begin().doing(making)?;
-    let prepared = prepare(&private, &folder, lower, (tree, rewritten), ticket);
-    let journal = match prepared {
-        Ok(journal) => journal,
-        Err(error) => {
-            drop_transaction(&private, &name);
-            return Err(error);
-        }
-    };
-    let placed = Runner::new(lower, &folder).all(&journal.steps);
-    let placed = placed.and_then(|()| match written_to(&journal, &folder) {
-        Ok(None) => Ok(()),
-        Ok(Some(path)) => Err((journal.steps.len(), Stuck::Changed(path))),
-        Err(error) => Err((journal.steps.len(), Stuck::Io(PRIVATE.to_owned(), error))),
-    });
-    if let Err((done, stuck)) = placed {
-        return Err(roll_back(
-            &private, &name, &folder, lower, &journal, done, stuck,
-        ));
-    }
-    Ok(finish(&private, &name, &folder, lower, &journal))
-}
-
-fn prepare(
-    private: &Private<'_>,
-    folder: &File,
-    lower: &Lower,
-    (tree, rewritten): (&Tree, &HashMap<NodeId, Option<Kept>>),
-    ticket: &Ticket,
-) -> Result<Journal, CommitError> {
-    let mut staging = Staging::new(folder, lower);
-    let mut steps = plan(tree, rewritten, &mut staging)?;
-    refuse_open_files(&steps, lower)?;
-    let durable = staging.durable(&steps);
-    private
-        .write_outcome(folder, (&ticket.id, &ticket.note), durable)
-        .doing(|| "write the outcome".to_owned())?;
-    let syncing = || "sync what was staged".to_owned();
-    staging.sync(durable).doing(syncing)?;
-    note_made(&mut steps, folder).doing(|| "look at what was staged".to_owned())?;
-    let journal = Journal {
-        id: ticket.id.clone(),
-        steps,
-    };
-    private
-        .write_journal(folder, &journal, durable)
-        .doing(|| "write the journal".to_owned())?;
-    match durable {
-        Durable::Each => sync(&private.folder, durable),
-        Durable::Together => sync_together(folder),
-    }
-    .doing(syncing)?;
-    match private.commit(folder) {
-        Ok(()) => Ok(journal),
-        Err(source) => {
-            // It may be there all the same, so that it must be known to be gone.
-            let doing = || "take back the journal".to_owned();
-            private.remove_journal(folder).doing(doing)?;
-            Err(CommitError::from(Failed {
-                doing: "write the journal".to_owned(),
-                source,
-            }))
-        }
-    }
-}
-
-/// It has no journal: nothing of it has happened.
-fn drop_transaction(private: &Private<'_>, name: &str) {
-    if let Err(error) = private.remove_transaction(name) {
-        tracing::warn!("could not remove {PRIVATE}/{name}: {error}");
-    }
-}
-
-/// A rename could not be done: everything goes back.
-fn roll_back(
-    private: &Private<'_>,
-    name: &str,
-    folder: &File,
-    lower: &Lower,
-    journal: &Journal,
-    done: usize,
-    stuck: Stuck,
-) -> CommitError {
-    let undone = Runner::new(lower, folder).backward(&journal.steps[..done]);
-    if let Err(stuck) = undone {
-        return CommitError::Unrecovered(blocked(journal, stuck));
-    }
-    let directories = touched_directories(&journal.steps);
-    let removed = sync_directories(lower, directories.iter()).and_then(|()| {
-        let removing = || "remove the journal".to_owned();
-        private.remove_journal(folder).doing(removing)
-    });
-    if let Err(error) = removed {
-        return error.into();
-    }
-    drop_transaction(private, name);
-    match stuck {
-        Stuck::Changed(path) => CommitError::Conflict(vec![Conflict {
-            path,
-            what: ConflictKind::Changed,
-        }]),
-        Stuck::Io(path, source) => CommitError::Io {
-            doing: format!("put {path} in its place"),
-            source,
-        },
     }
 }

@@ -1,92 +1,43 @@
-//! Where a commit may be cut off or fail, for tests.
-
-use std::io;
-
-/// A system call of a commit or a recovery is about to be made.
-#[cfg(not(any(test, fuzzing)))]
-#[inline]
-pub(crate) fn step() -> io::Result<()> {
-    Ok(())
-}
+//! Where a commit may be cut off or fail, for tests, which are also told of what it makes durable.
 
 #[cfg(any(test, fuzzing))]
-pub(crate) use injected::step;
+mod injected;
+#[cfg(test)]
+mod watched;
+
+use std::fs::File;
+use std::io;
 
 #[cfg(any(test, fuzzing))]
 pub use injected::{Fault, with};
 #[cfg(test)]
 pub use injected::{another_at, while_another};
+#[cfg(test)]
+pub use watched::{Seen, watched, with_inodes};
 
-#[cfg(any(test, fuzzing))]
-mod injected {
-    use super::io;
-    use std::cell::{Cell, RefCell};
+/// A system call of a commit or a recovery is about to be made.
+#[inline]
+pub(crate) fn step() -> io::Result<()> {
+    #[cfg(test)]
+    watched::step();
+    #[cfg(any(test, fuzzing))]
+    injected::step()?;
+    Ok(())
+}
 
-    type Other = Box<dyn FnOnce()>;
+/// A file or a directory is on the disk by now; everything is where it is none.
+#[inline]
+pub(crate) fn synced(_file: Option<&File>) {
+    #[cfg(test)]
+    watched::synced(_file);
+}
 
-    thread_local! {
-        static OTHER: RefCell<Option<(u64, Other)>> = const { RefCell::new(None) };
-        static STEPS: Cell<u64> = const { Cell::new(0) };
-        static FAULT: Cell<Option<(u64, Fault)>> = const { Cell::new(None) };
-    }
-
-    /// What happens at a step.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Fault {
-        /// The process is gone: nothing that it would do later is done. It unwinds with
-        /// [`Stopped`], which is as good, since nothing of a commit is done by a destructor.
-        Stop,
-        /// The system call fails with this error.
-        #[cfg_attr(fuzzing, allow(dead_code))]
-        Error(i32),
-    }
-
-    /// What a thread that was stopped unwinds with.
-    #[derive(Debug)]
-    pub struct Stopped;
-
-    /// Runs something with a fault at one step of this thread, counted from 1; returns how many
-    /// steps there were too.
-    pub fn with<T>(fault: Option<(u64, Fault)>, run: impl FnOnce() -> T) -> (T, u64) {
-        STEPS.set(0);
-        FAULT.set(fault);
-        let result = run();
-        FAULT.set(None);
-        (result, STEPS.get())
-    }
-
-    #[cfg_attr(fuzzing, allow(dead_code))]
-    /// Runs something while another program does something at one step of this thread.
-    pub fn while_another<T>(at: u64, other: impl FnOnce() + 'static, run: impl FnOnce() -> T) -> T {
-        STEPS.set(0);
-        OTHER.set(Some((at, Box::new(other))));
-        let result = run();
-        OTHER.set(None);
-        result
-    }
-
-    /// Another program does something at a later step, as if it went on.
-    #[cfg_attr(fuzzing, allow(dead_code))]
-    pub fn another_at(at: u64, other: impl FnOnce() + 'static) {
-        OTHER.set(Some((at, Box::new(other))));
-    }
-
-    pub(crate) fn step() -> io::Result<()> {
-        let step = STEPS.get() + 1;
-        STEPS.set(step);
-        let other = OTHER.with_borrow_mut(|other| other.take_if(|(at, _)| *at == step));
-        if let Some((_, other)) = other {
-            other();
-        }
-        match FAULT.get() {
-            Some((at, fault)) if at == step => match fault {
-                Fault::Stop => {
-                    FAULT.set(None);
-                    std::panic::resume_unwind(Box::new(Stopped))
-                }
-                Fault::Error(code) => Err(io::Error::from_raw_os_error(code)),
-            },
-            _ => Ok(()),
-        }
-    }
+/// The number of an object on its file system. A test that puts back what a disk had can't give an
+/// object the same one.
+#[inline]
+pub(crate) fn inode(number: u64) -> u64 {
+    #[cfg(test)]
+    return watched::inode(number);
+    #[cfg(not(test))]
+    number
 }

@@ -10,6 +10,7 @@ use rustix::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Sta
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
+use crate::fault;
 use crate::mount::Mount;
 use crate::parents::Parents;
 use crate::path::{is_private, parent_and_name};
@@ -77,7 +78,7 @@ impl Stamp {
         Self {
             kind: Kind::of(FileType::from_raw_mode(stat.st_mode)),
             device: stat.st_dev,
-            inode: stat.st_ino,
+            inode: fault::inode(stat.st_ino),
             size: u64::try_from(stat.st_size).unwrap_or(0),
             mode: stat.st_mode & 0o7777,
             links,

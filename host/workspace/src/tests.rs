@@ -16,6 +16,8 @@ mod faults_of_others;
 mod file_systems;
 pub mod fuzz;
 mod model;
+#[cfg(test)]
+mod power;
 mod script;
 #[cfg(test)]
 mod strangers;

@@ -8,7 +8,7 @@ use std::io;
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
-use super::files::open_or_make;
+use super::files::{open_or_make, sync_now};
 use super::plan::{Name, Object, Step};
 use super::private::{Journal, Private};
 use super::writers::has_writers;
@@ -110,8 +110,7 @@ pub(super) fn keep_written(
         rustix::fs::renameat(folder, file.slot, &keeping, &*name)?;
         // From the inside out, since each may be new.
         for directory in [&keeping, &all, &private.folder] {
-            step()?;
-            directory.sync_all()?;
+            sync_now(directory)?;
         }
         kept.push(format!("{PRIVATE}/{KEPT}/{}/{name}", journal.id));
     }

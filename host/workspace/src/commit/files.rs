@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::fault::step;
+use crate::fault::{self, step};
 use crate::lower::open_beneath;
 use crate::path::parent_and_name;
 
@@ -38,17 +38,26 @@ pub(super) fn write_new(
 
 /// Syncs a file or a directory, where each is synced by itself.
 pub(super) fn sync(file: &File, durable: Durable) -> io::Result<()> {
-    if durable == Durable::Each {
-        step()?;
-        file.sync_all()?;
+    match durable {
+        Durable::Each => sync_now(file),
+        Durable::Together => Ok(()),
     }
+}
+
+/// Syncs a file with its attributes, or a directory with the names in it.
+pub(super) fn sync_now(file: &File) -> io::Result<()> {
+    step()?;
+    file.sync_all()?;
+    fault::synced(Some(file));
     Ok(())
 }
 
 /// Syncs everything on the file system.
 pub(super) fn sync_together(on: &File) -> io::Result<()> {
     step()?;
-    Ok(rustix::fs::syncfs(on)?)
+    rustix::fs::syncfs(on)?;
+    fault::synced(None);
+    Ok(())
 }
 
 /// None where there is nothing.

@@ -22,7 +22,8 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::files::{
-    Durable, entries, open_or_make, read, remove_entry, remove_file, remove_one, sync, write_new,
+    Durable, entries, open_or_make, read, remove_entry, remove_file, remove_one, sync_now,
+    write_new,
 };
 use super::plan::{PARKED, Step};
 use crate::fault::step;
@@ -31,6 +32,9 @@ use crate::path::PRIVATE;
 use crate::workspace::Opened;
 
 pub(crate) const TRANSACTION: &str = "txn-";
+
+/// In a transaction's folder, once it is committed.
+pub(crate) const JOURNAL: &str = "journal";
 
 /// The largest journal that is read: of some million renames, in bytes.
 const MAX_JOURNAL: u64 = 1 << 30;
@@ -92,12 +96,7 @@ impl<'a> Private<'a> {
         let ignore = rustix::fs::openat(&private.folder, ".gitignore", flags, mode)?;
         step()?;
         File::from(ignore).write_all(b"*\n")?;
-        step()?;
-        workspace
-            .lower
-            .open("", OFlags::RDONLY)
-            .map(File::from)?
-            .sync_all()?;
+        sync_now(&File::from(workspace.lower.open("", OFlags::RDONLY)?))?;
         Ok(private)
     }
 
@@ -219,9 +218,8 @@ impl<'a> Private<'a> {
     /// here on.
     pub fn commit(&self, folder: &File) -> io::Result<()> {
         step()?;
-        rustix::fs::renameat(folder, "journal.new", folder, "journal")?;
-        step()?;
-        folder.sync_all()
+        rustix::fs::renameat(folder, "journal.new", folder, JOURNAL)?;
+        sync_now(folder)
     }
 
     /// What a transaction is to do. None where it has not happened.
@@ -229,7 +227,7 @@ impl<'a> Private<'a> {
     /// # Errors
     /// [`io::ErrorKind::InvalidData`] where the journal is none of ours.
     pub fn journal(&self, folder: &File) -> io::Result<Option<Journal>> {
-        let Some(sealed) = read(folder, "journal", MAX_JOURNAL)? else {
+        let Some(sealed) = read(folder, JOURNAL, MAX_JOURNAL)? else {
             return Ok(None);
         };
         let record = self.unsealed("journal", &sealed);
@@ -237,10 +235,10 @@ impl<'a> Private<'a> {
         journal.map(Some).ok_or(io::ErrorKind::InvalidData.into())
     }
 
+    /// Takes it back, for good.
     pub fn remove_journal(&self, folder: &File) -> io::Result<()> {
-        remove_file(folder, "journal")?;
-        step()?;
-        folder.sync_all()
+        remove_file(folder, JOURNAL)?;
+        sync_now(folder)
     }
 
     /// What is kept for the user of a committed id.
@@ -256,7 +254,7 @@ impl<'a> Private<'a> {
 
     /// Notes an id as committed, and puts its outcome where it waits for its user. It may have been
     /// done before, or in part.
-    pub fn settle(&self, folder: &File, id: &str, durable: Durable) -> io::Result<()> {
+    pub fn settle(&self, folder: &File, id: &str) -> io::Result<()> {
         let mut committed = self.open_committed()?;
         // A line that was cut off ends before this one begins.
         let starts = committed.metadata()?.len() == 0;
@@ -267,18 +265,14 @@ impl<'a> Private<'a> {
             committed.write_all(line.as_bytes())?;
         }
         // Also where a crash came between the line and this.
-        sync(&committed, durable)?;
+        sync_now(&committed)?;
         let outcomes = self.open_or_make_outcomes()?;
         if read(folder, "outcome", u64::MAX)?.is_some() {
             step()?;
             rustix::fs::renameat(folder, "outcome", &outcomes, id)?;
         }
-        sync(&outcomes, durable)?;
-        // Both had their names before the journal had, unless somebody has removed one since.
-        match starts {
-            true => sync(&self.folder, durable),
-            false => Ok(()),
-        }
+        // Both folders had their names before the journal had its own.
+        sync_now(&outcomes)
     }
 
     pub fn is_committed(&self, id: &str) -> io::Result<bool> {
@@ -333,8 +327,7 @@ impl<'a> Private<'a> {
     pub fn take_outcome(&self, id: &str) -> io::Result<()> {
         if let Some(outcomes) = self.outcomes()? {
             remove_file(&outcomes, id)?;
-            step()?;
-            outcomes.sync_all()?;
+            sync_now(&outcomes)?;
         }
         Ok(())
     }

@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io;
 
 use super::displaced::keep_written;
-use super::files::{Durable, sync_together};
+use super::files::remove_file;
 use super::plan::touched_directories;
-use super::private::{Journal, Private};
+use super::private::{JOURNAL, Journal, Private};
 use super::run::{Runner, Stuck};
-use super::staging::{durable, sync_directories};
+use super::staging::sync_directories;
 use super::{Recovered, private, reading};
 use crate::error::{Doing, Failed, RecoverError};
 use crate::lower::Lower;
@@ -26,19 +26,13 @@ pub(super) fn finish(
 ) -> Result<Vec<String>, RecoverError> {
     let directories = touched_directories(&journal.steps);
     let settling = || format!("note in {PRIVATE} what was committed");
-    let durable = durable(journal.steps.len().max(directories.len()));
-    if durable == Durable::Each {
-        sync_directories(lower, directories.iter())?;
-    }
-    private
-        .settle(folder, &journal.id, durable)
-        .doing(settling)?;
-    if durable == Durable::Together {
-        sync_together(lower.root()).doing(settling)?;
-    }
+    // Before the id is noted: whoever finds it noted takes everything to be in its place.
+    sync_directories(lower, directories.iter())?;
+    private.settle(folder, &journal.id).doing(settling)?;
     let keeping = || format!("keep in {PRIVATE} what another program wrote");
     let kept = keep_written(private, folder, journal).doing(keeping)?;
-    private.remove_journal(folder).doing(settling)?;
+    // Not synced: where a loss of power brings it back, its id is known as committed.
+    remove_file(folder, JOURNAL).doing(settling)?;
     let removing = || format!("remove {PRIVATE}/{name}");
     private.remove_transaction(name).doing(removing)?;
     Ok(kept)

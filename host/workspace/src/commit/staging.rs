@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::attributes;
-use super::files::{Durable, sync};
+use super::files::{Durable, sync, sync_now, sync_together};
 use super::inherited::Inherited;
 use super::plan::Step;
 use crate::content::clone_or_copy;
@@ -131,7 +131,7 @@ impl<'a> Staging<'a> {
                 rustix::fs::symlinkat(&**target, &*parent, name)?;
                 let made = rustix::fs::statat(&*parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
                 self.made += 1;
-                Ok(Made::Link(made.st_ino))
+                Ok(Made::Link(Stamp::of(&made).inode))
             }
             Body::File(content) => {
                 let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
@@ -156,7 +156,7 @@ impl<'a> Staging<'a> {
     }
 
     fn keep(&mut self, made: File) -> io::Result<u64> {
-        let inode = rustix::fs::fstat(&made)?.st_ino;
+        let inode = Stamp::of(&rustix::fs::fstat(&made)?).inode;
         self.made += 1;
         if self.made < SYNC_ALL {
             self.unsynced.push(made);
@@ -182,7 +182,7 @@ impl<'a> Staging<'a> {
 
 /// How so many are made durable: files, directories or steps. Of steps, so that what others have
 /// written is mostly on the disk by the second time that everything is synced.
-pub(crate) fn durable(count: usize) -> Durable {
+fn durable(count: usize) -> Durable {
     match count >= SYNC_ALL {
         true => Durable::Together,
         false => Durable::Each,
@@ -210,13 +210,11 @@ pub(crate) fn sync_directories<'a>(
     let all = directories.len() >= SYNC_ALL;
     let sync = || -> io::Result<()> {
         if all {
-            step()?;
-            return Ok(rustix::fs::syncfs(lower.root())?);
+            return sync_together(lower.root());
         }
         for directory in directories {
-            step()?;
             match lower.open(directory, OFlags::RDONLY | OFlags::DIRECTORY) {
-                Ok(directory) => File::from(directory).sync_all()?,
+                Ok(directory) => sync_now(&File::from(directory))?,
                 // It has moved since, or gone: its new place is synced too.
                 Err(error) if crate::lower::means_nothing_there(&error) => {}
                 Err(error) => return Err(error),

@@ -1,0 +1,369 @@
+//! A commit during which the power fails, on a disk that loses and reorders what was not synced,
+//! leaves the folder as it was or as it was to be; so does a recovery.
+
+mod disk;
+mod state;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
+use std::ops::AddAssign;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use rustix::io::Errno;
+use tempfile::TempDir;
+
+use super::asked;
+use super::crash::check_nothing_left;
+use super::model::{open, scratch, ticket};
+use super::script::{Bytes, Op, Random, Subject, Viewed, fill, script, tree};
+use crate::LayerOptions;
+use crate::fault::{Fault, Seen, watched, with, with_inodes};
+use disk::Disk;
+use state::State;
+
+/// How many recoveries are tried at least; more by `AIRLOCK_POWER`.
+fn recoveries() -> usize {
+    asked("AIRLOCK_POWER").unwrap_or(12_000)
+}
+
+/// How many losses of power each commit has.
+const FOR_EACH_COMMIT: usize = 400;
+
+/// One in so many recoveries has losses of power too.
+const WITH_LOSSES: usize = 16;
+
+/// How many those have.
+const FOR_EACH_RECOVERY: usize = 12;
+
+/// How often the power fails at most, in a commit and in what recovers it.
+const MAX_LOSSES: usize = 4;
+
+type Tree = BTreeMap<String, String>;
+
+/// A commit that was done once, and what is known of it.
+struct Tried {
+    _folders: TempDir,
+    folder: PathBuf,
+    before: Tree,
+    after: Tree,
+    /// Whether something was committed to the folder before.
+    has_earlier: bool,
+    /// The hashes of what a loss of power has left: each is recovered once.
+    known: HashSet<u64>,
+    hasher: RandomState,
+    counts: Counts,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    recoveries: usize,
+    before: usize,
+    after: usize,
+    /// Of what a recovery had left that was cut off itself.
+    repeated: usize,
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, more: Self) {
+        self.recoveries += more.recoveries;
+        self.before += more.before;
+        self.after += more.after;
+        self.repeated += more.repeated;
+    }
+}
+
+/// A commit that is to be tried.
+#[derive(Clone, Copy)]
+struct Case<'a> {
+    ops: &'a [Op],
+    /// Whether something was committed to the folder before.
+    has_earlier: bool,
+    /// The number of a sync that the disk doesn't do, from 0.
+    but: Option<usize>,
+    /// The number of a system call that fails, from 1.
+    fails_at: Option<u64>,
+}
+
+impl Case<'_> {
+    /// Commits it, and notes what that does to the disk. None if nothing is changed. `after`: the
+    /// folder with it, where that is known.
+    fn commit(self, after: Option<Tree>) -> Option<Committed> {
+        let folders = TempDir::new_in(scratch()).unwrap();
+        let [folder, spill] = ["folder", "spill"].map(|name| {
+            let folder = folders.path().join(name);
+            std::fs::create_dir(&folder).unwrap();
+            folder
+        });
+        fill(&folder);
+        let workspace = open(&folder);
+        if self.has_earlier {
+            let view = workspace.view(0).unwrap();
+            view.begin(&LayerOptions::new(&spill)).unwrap();
+            view.root().create_directory("earlier").unwrap();
+            view.commit(&workspace, &ticket("earlier")).unwrap();
+        }
+        let before = tree(&folder);
+        let view = workspace.view(0).unwrap();
+        view.begin(&LayerOptions::new(&spill)).unwrap();
+        let mut subject = Viewed::of(&view);
+        for op in self.ops {
+            subject.run(op);
+        }
+        let fault = self
+            .fails_at
+            .map(|at| (at, Fault::Error(Errno::NOSPC.raw_os_error())));
+        let commit = || with(fault, || view.commit(&workspace, &ticket("it")));
+        let ((committed, steps), disk) = noted(&folder, self.but, commit);
+        let is_after = match (committed, fault) {
+            (Ok(committed), _) if committed.changes.is_empty() => return None,
+            (Ok(_), _) => true,
+            (Err(_), Some(_)) => false,
+            (Err(error), None) => panic!("{error}"),
+        };
+        let tried = Tried {
+            before,
+            after: after.unwrap_or_else(|| tree(&folder)),
+            folder,
+            has_earlier: self.has_earlier,
+            known: HashSet::new(),
+            hasher: RandomState::new(),
+            counts: Counts::default(),
+            _folders: folders,
+        };
+        Some(Committed {
+            tried,
+            disk,
+            is_after,
+            steps,
+        })
+    }
+}
+
+struct Committed {
+    tried: Tried,
+    disk: Disk,
+    /// What was told at the end.
+    is_after: bool,
+    /// How many system calls it took.
+    steps: u64,
+}
+
+impl Committed {
+    fn lose_power(
+        mut self,
+        times: usize,
+        (random, losses): (&mut Random, usize),
+    ) -> Result<Counts, String> {
+        let losses = (random, losses);
+        self.tried
+            .lose_power(&self.disk, times, self.is_after, losses)?;
+        Ok(self.tried.counts)
+    }
+}
+
+impl Tried {
+    /// The power fails so many times while that is done which the disk has noted. `is_after`: what
+    /// was told once all of it was done.
+    ///
+    /// # Errors
+    /// What a recovery made of it that must not be.
+    fn lose_power(
+        &mut self,
+        disk: &Disk,
+        times: usize,
+        is_after: bool,
+        (random, losses): (&mut Random, usize),
+    ) -> Result<(), String> {
+        for _ in 0..times {
+            let time = random.below(disk.time() + 1);
+            let left = disk.lose_power(time, random);
+            let told = (time == disk.time()).then_some(is_after);
+            if self.known.insert(self.hasher.hash_one((&left, told))) {
+                let recovered = self.recover(&left, told, (random, losses));
+                let told = || format!("at {time} of:\n{}", disk.told());
+                recovered.map_err(|error| format!("{error}\n{}", told()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Recovers what a loss of power has left, and checks what comes of it. `told`: whether
+    /// somebody knows by now that it is committed, or that it isn't.
+    fn recover(
+        &mut self,
+        left: &State,
+        told: Option<bool>,
+        (random, losses): (&mut Random, usize),
+    ) -> Result<(), String> {
+        let has_losses = losses < MAX_LOSSES && random.below(WITH_LOSSES) == 0;
+        let inodes = left.put(&self.folder);
+        let (checked, disk) = with_inodes(inodes, || {
+            let workspace = open(&self.folder);
+            let (recovered, disk) = match has_losses {
+                true => {
+                    let (recovered, disk) = noted(&self.folder, None, || workspace.recover());
+                    (recovered, Some(disk))
+                }
+                false => (workspace.recover(), None),
+            };
+            let checked = match recovered {
+                Ok(recovered) if recovered.not_ours.is_empty() && recovered.kept.is_empty() => {
+                    self.check(told)
+                }
+                other => Err(format!("{other:?}")),
+            };
+            (checked, disk)
+        });
+        let is_after = checked?;
+        self.counts += Counts {
+            recoveries: 1,
+            before: usize::from(!is_after),
+            after: usize::from(is_after),
+            repeated: usize::from(losses > 1),
+        };
+        match disk {
+            Some(disk) => {
+                let losses = (random, losses + 1);
+                self.lose_power(&disk, FOR_EACH_RECOVERY, is_after, losses)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the folder is as after the commit, which is known then, and nothing is left of it.
+    fn check(&self, told: Option<bool>) -> Result<bool, String> {
+        let found = tree(&self.folder);
+        let is_after = found == self.after;
+        if !is_after && found != self.before {
+            let (before, after) = (&self.before, &self.after);
+            return Err(format!(
+                "before {before:#?}\nafter {after:#?}\nfound {found:#?}"
+            ));
+        }
+        if told.is_some_and(|told| told != is_after) {
+            return Err(format!("somebody was told otherwise than {is_after}"));
+        }
+        let workspace = open(&self.folder);
+        let outcomes = workspace.outcomes().unwrap();
+        let waiting: Vec<_> = outcomes.iter().map(|outcome| &*outcome.id).collect();
+        let ids = [("earlier", self.has_earlier), ("it", is_after)];
+        let committed: Vec<_> = ids.iter().filter(|it| it.1).map(|it| it.0).collect();
+        let is_known = |(id, is_committed)| workspace.is_committed(id).unwrap() == is_committed;
+        if waiting != committed || !ids.into_iter().all(is_known) {
+            return Err(format!("{waiting:?} is known, for {committed:?}"));
+        }
+        check_nothing_left(&self.folder);
+        Ok(is_after)
+    }
+}
+
+/// Runs something, and notes what it does to the disk, but for one sync.
+fn noted<T>(folder: &Path, but: Option<usize>, run: impl FnOnce() -> T) -> (T, Disk) {
+    let disk = Rc::new(RefCell::new(Disk::new(State::of(folder), but)));
+    let (watching, folder) = (Rc::clone(&disk), folder.to_owned());
+    let of = folder.clone();
+    let see = move |seen| watching.borrow_mut().see(seen, State::of(&folder));
+    let result = watched(see, run);
+    let disk = Rc::into_inner(disk).expect("nobody watches it any more");
+    let mut disk = disk.into_inner();
+    disk.see(Seen::Step, State::of(&of));
+    (result, disk)
+}
+
+/// More files than are synced one by one.
+fn many() -> impl Iterator<Item = Op> {
+    (0..20).map(|number| put(&format!("many{number}")))
+}
+
+fn put(path: &str) -> Op {
+    Op::Put {
+        start: 0,
+        path: path.to_owned(),
+        bytes: Bytes(b"put".to_vec()),
+    }
+}
+
+#[test]
+fn a_commit_during_which_the_power_fails_is_whole_or_never_was() {
+    let mut all = Counts::default();
+    for seed in asked("AIRLOCK_SEED").unwrap_or(1).. {
+        let random = &mut Random::new(seed);
+        let mut ops = script(seed, 4 + random.below(60));
+        if random.below(8) == 0 {
+            ops.extend(many());
+        }
+        let case = Case {
+            ops: &ops,
+            has_earlier: random.below(2) == 0,
+            but: None,
+            fails_at: None,
+        };
+        let Some(mut committed) = case.commit(None) else {
+            continue;
+        };
+        if random.below(4) == 0 {
+            let after = committed.tried.after;
+            let fails_at = Some(1 + random.below(committed.steps as usize) as u64);
+            let failing = Case { fails_at, ..case }.commit(Some(after));
+            committed = failing.expect("it changes what it has changed before");
+        }
+        let counts = committed.lose_power(FOR_EACH_COMMIT, (random, 1));
+        all += counts.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        if all.recoveries >= recoveries() {
+            break;
+        }
+    }
+    println!("{all:?}");
+    let tenth = all.recoveries / 10;
+    assert!(all.before > tenth && all.after > tenth && all.repeated > tenth);
+}
+
+/// So the disk notices one that is missing.
+#[test]
+fn each_sync_of_a_commit_is_needed() {
+    let few = vec![put("a"), put("d/new")];
+    let many: Vec<_> = few.iter().cloned().chain(many()).collect();
+    let check = |ops: &[Op], has_earlier, fails: bool, not_needed: &[usize]| {
+        let mut case = Case {
+            ops,
+            has_earlier,
+            but: None,
+            fails_at: None,
+        };
+        let mut committed = case.commit(None).unwrap();
+        let (steps, after) = (committed.steps, committed.tried.after.clone());
+        // As late as it can.
+        for at in (1..=steps).rev() {
+            if committed.is_after == !fails {
+                break;
+            }
+            case.fails_at = Some(at);
+            committed = case.commit(Some(after.clone())).unwrap();
+        }
+        let noticed = |but| {
+            let case = Case {
+                but: Some(but),
+                ..case
+            };
+            let losses = (&mut Random::new(1), MAX_LOSSES);
+            let committed = case.commit(Some(after.clone())).unwrap();
+            committed.lose_power(2000, losses).is_err()
+        };
+        let syncs = 0..committed.disk.syncs();
+        let found: Vec<_> = syncs.clone().filter(|but| !noticed(*but)).collect();
+        println!(
+            "{} {has_earlier} {fails} of {syncs:?}: {found:?}, {not_needed:?}",
+            ops.len()
+        );
+    };
+    check(&few, false, false, &[]);
+    check(&few, true, false, &[]);
+    check(&many, true, false, &[]);
+    // Of the workspace's folder, for a new private folder: the file system is synced too.
+    check(&many, false, false, &[0]);
+    // Of a directory in which the failed step has left nothing to take back.
+    check(&few, true, true, &[8]);
+    check(&many, true, true, &[3]);
+}
