@@ -11,6 +11,7 @@ mod private;
 mod recover;
 mod run;
 mod staging;
+mod touched;
 mod transaction;
 #[allow(unsafe_code, reason = "no safe library asks for a lease")]
 mod writers;
@@ -29,6 +30,7 @@ use crate::view::{Place, View};
 use crate::workspace::{Opened, Workspace};
 
 use check::check_unchanged;
+pub(crate) use files::open_or_make_file;
 #[cfg(test)]
 pub(crate) use inherited::DEFAULT_ACL;
 pub(crate) use private::Private;

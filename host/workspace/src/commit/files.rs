@@ -96,6 +96,23 @@ pub(super) fn open_or_make(folder: &File, name: &str) -> io::Result<File> {
     Ok(File::from(open_beneath(folder, name, flags)?))
 }
 
+/// A file in one, for this user alone, to lock it or to add to it; made where there is none.
+pub(crate) fn open_or_make_file(folder: &File, name: &str) -> io::Result<File> {
+    step()?;
+    let flags = OFlags::WRONLY
+        | OFlags::CREATE
+        | OFlags::APPEND
+        | OFlags::NONBLOCK
+        | OFlags::CLOEXEC
+        | OFlags::NOFOLLOW;
+    let mode = Mode::from_raw_mode(0o600);
+    let file = File::from(rustix::fs::openat(folder, name, flags, mode)?);
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::ErrorKind::InvalidData.into()),
+    }
+}
+
 /// The names in a directory, but `.` and `..`.
 pub(super) fn entries(folder: &File) -> io::Result<Vec<CString>> {
     let mut names = Vec::new();

@@ -10,7 +10,7 @@
 //! 2. From the root down, everything else takes its place. A file that replaces another one is
 //!    exchanged with it, so that the name is never missing.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ use super::staging::{Going, Staged, Staging};
 use crate::error::{CommitError, Doing};
 use crate::kept::Kept;
 use crate::lower::{Kind, Stamp};
-use crate::path::{depth, join, parent_and_name};
+use crate::path::{depth, join};
 use crate::tree::{NodeId, ROOT, Tree};
 
 /// What the names of slots begin with in which something new waits.
@@ -28,7 +28,7 @@ pub(crate) const MADE: &str = "n";
 pub(crate) const PARKED: &str = "p";
 
 /// A name in the folder, or in a transaction's own.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Name {
     /// Below the workspace.
@@ -112,17 +112,6 @@ pub(crate) fn plan(
     let ending = || "stage the changes".to_owned();
     planner.staging.end().doing(ending)?;
     Ok(planner.steps)
-}
-
-/// Directories in which names change, at the end.
-pub(crate) fn touched_directories(steps: &[Step]) -> BTreeSet<String> {
-    let names = steps.iter().flat_map(|step| [&step.from, &step.to]);
-    names
-        .filter_map(|name| match name {
-            Name::Path(path) => Some(parent_and_name(path).0.to_owned()),
-            Name::Slot(_) => None,
-        })
-        .collect()
 }
 
 /// Where something went when it left its place.

@@ -3,6 +3,7 @@
 //! ```text
 //! .airlock/
 //!   .gitignore          so that no version control takes it
+//!   lock                what a commit locks
 //!   committed           a line for each id that was committed
 //!   outcomes/ID         what a committed id's user asked to be kept, until it is taken
 //!   txn-RANDOM-HASH/    a commit under way, or cut off; the hash says that it is ours
@@ -22,8 +23,8 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::files::{
-    Durable, entries, open_or_make, read, remove_entry, remove_file, remove_one, sync_now,
-    write_new,
+    Durable, entries, open_or_make, open_or_make_file, read, remove_entry, remove_file, remove_one,
+    sync_now, write_new,
 };
 use super::plan::{PARKED, Step};
 use crate::fault::step;
@@ -137,19 +138,7 @@ impl<'a> Private<'a> {
     }
 
     fn open_committed(&self) -> io::Result<File> {
-        let flags = OFlags::WRONLY
-            | OFlags::CREATE
-            | OFlags::APPEND
-            | OFlags::NONBLOCK
-            | OFlags::CLOEXEC
-            | OFlags::NOFOLLOW;
-        let mode = Mode::from_raw_mode(0o600);
-        step()?;
-        let committed = File::from(rustix::fs::openat(&self.folder, "committed", flags, mode)?);
-        match committed.metadata()?.is_file() {
-            true => Ok(committed),
-            false => Err(io::ErrorKind::InvalidData.into()),
-        }
+        open_or_make_file(&self.folder, "committed")
     }
 
     /// A new transaction's folder.

@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io;
 
 use super::displaced::keep_written;
-use super::files::remove_file;
-use super::plan::touched_directories;
+use super::files::{remove_file, sync_now};
 use super::private::{JOURNAL, Journal, Private};
 use super::run::{Runner, Stuck};
 use super::staging::sync_directories;
+use super::touched::{Direction, touched};
 use super::{Recovered, private, reading};
 use crate::error::{Doing, Failed, RecoverError};
 use crate::lower::Lower;
@@ -24,7 +24,7 @@ pub(super) fn finish(
     lower: &Lower,
     journal: &Journal,
 ) -> Result<Vec<String>, RecoverError> {
-    let directories = touched_directories(&journal.steps);
+    let directories = touched(&journal.steps, Direction::Forward);
     let settling = || format!("note in {PRIVATE} what was committed");
     // Before the id is noted: whoever finds it noted takes everything to be in its place.
     sync_directories(lower, directories.iter())?;
@@ -86,6 +86,8 @@ fn recover_one(
             .into());
         }
     };
+    // Whoever wrote it may have been killed before its name was on the disk.
+    sync_now(&folder).doing(reading)?;
     // The id is noted once all steps are done. So either only cleaning up was cut off, or a backup
     // has brought the journal back: other programs may have changed the files since.
     let is_committed = private.is_committed(&journal.id).doing(reading)?;
@@ -96,7 +98,7 @@ fn recover_one(
         if runner.backward(&journal.steps).is_err() {
             return Err(blocked(&journal, stuck));
         }
-        let directories = touched_directories(&journal.steps);
+        let directories = touched(&journal.steps, Direction::Backward);
         sync_directories(lower, directories.iter())?;
         let removing = || format!("remove {PRIVATE}/{name}");
         private.remove_journal(&folder).doing(removing)?;

@@ -13,6 +13,8 @@ use rustix::io::Errno;
 use super::made::state_of;
 use super::plan::{Name, Object, Step};
 use super::private::rename;
+use super::staging::sync_directories;
+use super::touched::{Direction, Unsynced};
 use crate::lower::{Lower, Stamp, means_nothing_there, open_beneath};
 use crate::parents::{Parent, Parents};
 
@@ -23,6 +25,7 @@ pub(crate) struct Runner<'a> {
     /// Directories from which and to which something is renamed. What has come of a rename is seen
     /// by the path alone, so that one that another program has moved is noticed.
     parents: RefCell<Parents<'a>>,
+    unsynced: RefCell<Unsynced>,
 }
 
 /// Why a step could not be done.
@@ -39,6 +42,7 @@ impl<'a> Runner<'a> {
             lower,
             slots,
             parents: RefCell::new(lower.parents()),
+            unsynced: RefCell::default(),
         }
     }
 
@@ -61,8 +65,10 @@ impl<'a> Runner<'a> {
             let due = self
                 .is_there(&step.from, &step.object)
                 .map_err(|error| self.stuck(&step.from, error))?;
-            if due {
-                self.checked(step)?;
+            match due {
+                true => self.checked(step)?,
+                // It may not be on the disk yet.
+                false => self.unsynced.borrow_mut().note(step),
             }
         }
         Ok(())
@@ -77,7 +83,9 @@ impl<'a> Runner<'a> {
                 Name::Slot(_) => self.stamp(&step.to).map(|found| found.is_some()),
                 Name::Path(_) => self.is_there(&step.to, &step.object),
             };
-            match done.map_err(|error| self.stuck(&step.to, error))? {
+            let done = done.map_err(|error| self.stuck(&step.to, error))?;
+            self.keep_order(step, Direction::Backward)?;
+            match done {
                 true => self.taken_back(step)?,
                 false => self.put_back_displaced(step)?,
             }
@@ -85,8 +93,21 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
+    /// Has everything on the disk that must not come to be there after a step. It is noted as one
+    /// that is not there yet.
+    fn keep_order(&self, step: &Step, direction: Direction) -> Result<(), Stuck> {
+        let mut unsynced = self.unsynced.borrow_mut();
+        if let Some(touched) = unsynced.before(step, direction) {
+            sync_directories(self.lower, touched.iter())
+                .map_err(|failed| Stuck::Io(path_of(step), failed.source))?;
+        }
+        unsynced.note(step);
+        Ok(())
+    }
+
     /// Does a step, and checks that it has moved what it was planned for.
     fn checked(&self, step: &Step) -> Result<(), Stuck> {
+        self.keep_order(step, Direction::Forward)?;
         let names = self.names(&step.from, &step.to)?;
         let exchange = step.displaced.is_some();
         names

@@ -215,7 +215,7 @@ pub(crate) fn sync_directories<'a>(
         for directory in directories {
             match lower.open(directory, OFlags::RDONLY | OFlags::DIRECTORY) {
                 Ok(directory) => sync_now(&File::from(directory))?,
-                // It has moved since, or gone: its new place is synced too.
+                // Another program has moved or removed it since.
                 Err(error) if crate::lower::means_nothing_there(&error) => {}
                 Err(error) => return Err(error),
             }

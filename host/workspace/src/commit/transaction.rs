@@ -7,11 +7,12 @@ use super::Ticket;
 use super::displaced::{refuse_open_files, written_to};
 use super::files::{Durable, sync, sync_together};
 use super::made::note_made;
-use super::plan::{plan, touched_directories};
+use super::plan::plan;
 use super::private::{Journal, Private};
 use super::recover::{blocked, finish};
 use super::run::{Runner, Stuck};
 use super::staging::{Staging, sync_directories};
+use super::touched::{Direction, touched};
 use crate::error::{CommitError, Conflict, ConflictKind, Doing, Failed, RecoverError};
 use crate::kept::Kept;
 use crate::lower::Lower;
@@ -117,7 +118,7 @@ fn roll_back(
     if let Err(stuck) = undone {
         return CommitError::Unrecovered(blocked(journal, stuck));
     }
-    let directories = touched_directories(&journal.steps);
+    let directories = touched(&journal.steps, Direction::Backward);
     let removed = sync_directories(lower, directories.iter()).and_then(|()| {
         let removing = || "remove the journal".to_owned();
         private.remove_journal(folder).doing(removing)

@@ -122,7 +122,7 @@ pub fn check_nothing_left(folder: &Path) {
     };
     for entry in entries {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        let kept = ["committed", "outcomes", ".gitignore"];
+        let kept = ["committed", "outcomes", ".gitignore", "lock"];
         assert!(kept.contains(&&*name), "{name} is left");
     }
 }

@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::ops::AddAssign;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -18,8 +19,8 @@ use super::asked;
 use super::crash::check_nothing_left;
 use super::model::{open, scratch, ticket};
 use super::script::{Bytes, Op, Random, Subject, Viewed, fill, script, tree};
-use crate::LayerOptions;
 use crate::fault::{Fault, Seen, watched, with, with_inodes};
+use crate::{CommitError, LayerOptions};
 use disk::Disk;
 use state::State;
 
@@ -82,8 +83,7 @@ struct Case<'a> {
     has_earlier: bool,
     /// The number of a sync that the disk doesn't do, from 0.
     but: Option<usize>,
-    /// The number of a system call that fails, from 1.
-    fails_at: Option<u64>,
+    cut: Option<(u64, Fault)>,
 }
 
 impl Case<'_> {
@@ -111,15 +111,23 @@ impl Case<'_> {
         for op in self.ops {
             subject.run(op);
         }
-        let fault = self
-            .fails_at
-            .map(|at| (at, Fault::Error(Errno::NOSPC.raw_os_error())));
-        let commit = || with(fault, || view.commit(&workspace, &ticket("it")));
-        let ((committed, steps), disk) = noted(&folder, self.but, commit);
-        let is_after = match (committed, fault) {
+        let commit = || view.commit(&workspace, &ticket("it"));
+        let commit = || with(self.cut, || catch_unwind(AssertUnwindSafe(commit)));
+        // A host that was killed is followed by another one, before the power fails.
+        let commit_or_recover = || {
+            let (committed, steps) = commit();
+            let committed = committed.unwrap_or_else(|_| {
+                workspace.recover().unwrap();
+                Err(CommitError::Locked)
+            });
+            (committed, steps)
+        };
+        let ((committed, steps), disk) = noted(&folder, self.but, commit_or_recover);
+        let is_after = match (committed, self.cut) {
             (Ok(committed), _) if committed.changes.is_empty() => return None,
             (Ok(_), _) => true,
-            (Err(_), Some(_)) => false,
+            (Err(_), Some((_, Fault::Error(_)))) => false,
+            (Err(_), Some((_, Fault::Stop))) => tree(&folder) != before,
             (Err(error), None) => panic!("{error}"),
         };
         let tried = Tried {
@@ -272,6 +280,8 @@ fn noted<T>(folder: &Path, but: Option<usize>, run: impl FnOnce() -> T) -> (T, D
     (result, disk)
 }
 
+const FULL: Fault = Fault::Error(Errno::NOSPC.raw_os_error());
+
 /// More files than are synced one by one.
 fn many() -> impl Iterator<Item = Op> {
     (0..20).map(|number| put(&format!("many{number}")))
@@ -298,16 +308,22 @@ fn a_commit_during_which_the_power_fails_is_whole_or_never_was() {
             ops: &ops,
             has_earlier: random.below(2) == 0,
             but: None,
-            fails_at: None,
+            cut: None,
         };
         let Some(mut committed) = case.commit(None) else {
             continue;
         };
-        if random.below(4) == 0 {
+        let fault = match random.below(6) {
+            0 => Some(FULL),
+            1 => Some(Fault::Stop),
+            _ => None,
+        };
+        if let Some(fault) = fault {
             let after = committed.tried.after;
-            let fails_at = Some(1 + random.below(committed.steps as usize) as u64);
-            let failing = Case { fails_at, ..case }.commit(Some(after));
-            committed = failing.expect("it changes what it has changed before");
+            let at = 1 + random.below(committed.steps as usize) as u64;
+            let cut = Some((at, fault));
+            let again = Case { cut, ..case }.commit(Some(after));
+            committed = again.expect("it changes what it has changed before");
         }
         let counts = committed.lose_power(FOR_EACH_COMMIT, (random, 1));
         all += counts.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
@@ -330,7 +346,7 @@ fn each_sync_of_a_commit_is_needed() {
             ops,
             has_earlier,
             but: None,
-            fails_at: None,
+            cut: None,
         };
         let mut committed = case.commit(None).unwrap();
         let (steps, after) = (committed.steps, committed.tried.after.clone());
@@ -339,7 +355,7 @@ fn each_sync_of_a_commit_is_needed() {
             if committed.is_after == !fails {
                 break;
             }
-            case.fails_at = Some(at);
+            case.cut = Some((at, FULL));
             committed = case.commit(Some(after.clone())).unwrap();
         }
         let noticed = |but| {

@@ -186,6 +186,7 @@ fn what_stands_where_the_private_folder_should_is_not_followed() {
     };
     check(&inside("committed"), "could not");
     check(&inside("outcomes"), "could not");
+    check(&inside("lock"), "could not lock");
     check(&inside(".gitignore"), "committed");
     check(
         &inside("txn-0000000000000000-00000000000000000000000000000000"),

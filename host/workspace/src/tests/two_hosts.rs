@@ -1,8 +1,9 @@
 //! Several processes that commit to one folder, and to one that lies in it: each commit is whole,
 //! and who was too late is told so.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -11,6 +12,7 @@ use rustix::io::Errno;
 use tempfile::TempDir;
 
 use super::model::{open, scratch, ticket};
+use crate::fault::while_another;
 use crate::lower::open_directory;
 use crate::{CommitError, Directory, LayerOptions, OpenOptions, Opened, Workspace};
 
@@ -199,13 +201,15 @@ fn two_processes_lose_nothing_and_each_commit_is_whole() {
 #[test]
 fn a_workspace_in_another_and_the_one_above_it_commit_to_the_same_files() {
     let place = Place::new();
+    let outer = open(&place.path("outer"));
+    // From its first lock on, those in it know of it.
+    outer.locked(|| ()).unwrap();
     let hosts = vec![
         place.start("above-a", "outer", "nested/"),
         place.start("nested-a", "outer/nested", ""),
         place.start("above-b", "outer", "nested/"),
         place.start("nested-b", "outer/nested", ""),
     ];
-    let outer = open(&place.path("outer"));
     for _ in 0..20 {
         let numbers = outer.locked(|| {
             let read = |name| fs::read_to_string(place.path("outer/nested").join(name)).unwrap();
@@ -223,10 +227,55 @@ fn a_workspace_in_another_and_the_one_above_it_commit_to_the_same_files() {
     assert!(nested.is_committed("nested-b-0").unwrap());
 }
 
-/// What another process gets that asks for a directory's lock, without waiting.
-fn lock_of_another(directory: &Path, how: FlockOperation) -> Result<(), Errno> {
-    let file = open_directory(directory).unwrap();
-    rustix::fs::flock(&file, how)
+/// What another process gets that asks for a folder's lock, without waiting.
+fn lock_of_another(folder: &Path, how: FlockOperation) -> Result<(), Errno> {
+    match File::open(folder.join(".airlock/lock")) {
+        Ok(file) => rustix::fs::flock(&file, how),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn who_may_only_read_a_folder_holds_up_no_commit() {
+    let place = Place::new();
+    let nested = place.path("outer/nested");
+    let mut held = Vec::new();
+    for folder in [place.path("outer"), nested.clone()] {
+        let file = open_directory(&folder).unwrap();
+        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
+        held.push(file);
+    }
+    let workspace = open(&nested);
+    count(&workspace, "", &place.path("spill"), "it").unwrap();
+    let private = nested.join(".airlock");
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&private), 0o700);
+    assert_eq!(mode(&private.join("lock")), 0o600);
+}
+
+#[test]
+fn a_lock_that_somebody_has_removed_is_not_waited_for_and_not_taken() {
+    let place = Place::new();
+    let nested = place.path("outer/nested");
+    let workspace = open(&nested);
+    workspace.locked(|| ()).unwrap();
+    let lock = nested.join(".airlock/lock");
+    let old = File::open(&lock).unwrap();
+    rustix::fs::flock(&old, FlockOperation::NonBlockingLockExclusive).unwrap();
+    let removed = lock.clone();
+    // Between the opening of the file and the lock: the second attempt has another file.
+    let exclusive = FlockOperation::NonBlockingLockExclusive;
+    let remove = move || {
+        std::fs::remove_file(&removed).unwrap();
+        rustix::fs::flock(&old, FlockOperation::Unlock).unwrap();
+    };
+    while_another(2, remove, || {
+        workspace.locked(|| {
+            assert_eq!(lock_of_another(&nested, exclusive), Err(Errno::WOULDBLOCK));
+        })
+    })
+    .unwrap();
 }
 
 #[test]
@@ -238,6 +287,7 @@ fn the_lock_is_held_from_the_check_on_and_never_before() {
     let exclusive = FlockOperation::NonBlockingLockExclusive;
     let shared = FlockOperation::NonBlockingLockShared;
     let free = |folder: &Path| assert_eq!(lock_of_another(folder, exclusive), Ok(()));
+    open(&outer).locked(|| ()).unwrap();
     let workspace = open(&nested);
     let view = workspace.view(0).unwrap();
     view.begin(&LayerOptions::new(place.path("spill"))).unwrap();
