@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rustix::io::Errno;
 
@@ -145,33 +146,46 @@ impl View {
 
     /// The real folder, whatever an open layer changes. To look at it counts as no read.
     pub fn real(&self) -> RealFolder<'_> {
-        RealFolder(self.inner.lower.parents())
+        RealFolder {
+            parents: self.inner.lower.parents(),
+            until: Deadline::NONE,
+        }
     }
 }
 
 /// The real folder below a [`View`], to look at many paths one after another: the directory of the
 /// last one stays open for the next. No link on the way is followed.
-pub struct RealFolder<'a>(Parents<'a>);
+pub struct RealFolder<'a> {
+    parents: Parents<'a>,
+    until: Deadline,
+}
 
 impl RealFolder<'_> {
+    /// Reads contents for so long from now on, and no longer.
+    pub fn within(mut self, time: Duration) -> Self {
+        self.until = Deadline::within(Some(time));
+        self
+    }
+
     /// What tells the state of a path: none where there is nothing.
     ///
     /// # Errors
     /// Those of the system.
     pub fn stamp(&mut self, path: &str) -> io::Result<Option<Stamp>> {
-        self.0.stamp(path)
+        self.parents.stamp(path)
     }
 
     /// The same with what there is, a file's digest too, which is of the very state that the stamp
     /// tells.
     ///
     /// # Errors
-    /// Those of the system; `ESTALE` where it changes meanwhile.
+    /// Those of the system; `ESTALE` where it changes meanwhile;
+    /// [`TimedOut`](io::ErrorKind::TimedOut) where the time is over.
     pub fn facts(&mut self, path: &str) -> io::Result<Option<(Stamp, Facts)>> {
-        let Some(stamp) = self.0.stamp(path)? else {
+        let Some(stamp) = self.parents.stamp(path)? else {
             return Ok(None);
         };
-        let facts = real_facts(&mut self.0, path, &stamp, Deadline::NONE)?;
+        let facts = real_facts(&mut self.parents, path, &stamp, self.until)?;
         Ok(Some((stamp, facts)))
     }
 }

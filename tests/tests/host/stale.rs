@@ -75,6 +75,13 @@ async fn nothing_runs_where_a_file_that_it_is_about_has_changed() {
     let make_executable = |workspace: &Path| {
         fs::set_permissions(workspace.join("a.txt"), Permissions::from_mode(0o755)).unwrap();
     };
+    // Longer than anybody waits for its digest.
+    let lengthen = |path: &'static str| {
+        move |workspace: &Path| {
+            let file = fs::File::options().write(true).open(workspace.join(path));
+            file.unwrap().set_len(8 << 40).unwrap();
+        }
+    };
     let remove =
         |path: &'static str| move |workspace: &Path| fs::remove_file(workspace.join(path)).unwrap();
     let link = |workspace: &Path| {
@@ -92,11 +99,21 @@ async fn nothing_runs_where_a_file_that_it_is_about_has_changed() {
             &["a.txt has changed"],
         ),
         (appends(), Box::new(make_executable), &["a.txt has changed"]),
+        (
+            appends(),
+            Box::new(lengthen("a.txt")),
+            &["a.txt has changed"],
+        ),
         (appends(), Box::new(remove("a.txt")), &["a.txt is gone"]),
         // What it changes.
         (
             appends(),
             Box::new(put("b.txt", "two\n")),
+            &["b.txt has changed"],
+        ),
+        (
+            appends(),
+            Box::new(lengthen("b.txt")),
             &["b.txt has changed"],
         ),
         (appends(), Box::new(remove("b.txt")), &["b.txt is gone"]),

@@ -113,6 +113,7 @@ impl Committing<'_> {
             .basis(store, self.action, self.reviewed)
             .await?;
         basis.changes.clear();
+        let time = self.session.inner.limits.call_time;
         let committed = in_background(move || {
             let workspace = open(&folder)?;
             let check = |found: &ChangeSet| {
@@ -122,7 +123,7 @@ impl Committing<'_> {
                 {
                     return Err(NotCommitted::Different);
                 }
-                let stale = stale_files(&basis, &folder).map_err(NotCommitted::Unreadable)?;
+                let stale = stale_files(&basis, &folder, time).map_err(NotCommitted::Unreadable)?;
                 if !stale.is_empty() {
                     return Err(NotCommitted::Stale(stale));
                 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::time::Duration;
 
 use airlock_model::effects::{Difference, EffectsRecord};
 use airlock_model::error::Error;
@@ -51,7 +52,8 @@ impl Session {
         let mut basis = Basis::from(known.pop().unwrap_or_default());
         let left = self.left_by_siblings(store, &found.action).await?;
         basis.left_by_others.extend(left);
-        in_background(move || stale_files(&basis, &folder)).await
+        let time = self.inner.limits.call_time;
+        in_background(move || stale_files(&basis, &folder, time)).await
     }
 
     /// The same of all that is pending and was previewed here, each file compared once. An action
@@ -81,10 +83,11 @@ impl Session {
         }
         share_notes(&pending, &mut bases);
         bases.retain(|(_, basis)| !basis.has_no_files());
+        let time = self.inner.limits.call_time;
         in_background(move || {
             let view = folder.view();
             let view = view.map_err(|error| Error::workspace(folder.path(), &error))?;
-            let files = FilesNow::new(&view);
+            let files = FilesNow::new(&view, time);
             let stale = bases.into_iter().map(|(id, basis)| {
                 let stale = basis.stale(&files);
                 let stale = stale.map_err(|error| Error::workspace(folder.path(), &error))?;
@@ -128,7 +131,9 @@ impl Session {
             return Ok(review);
         }
         let is_verified = review.as_ref().is_some_and(|it| it.effects.verified);
-        match in_background(move || standing(&basis, &folder, is_verified)).await? {
+        let time = self.inner.limits.call_time;
+        let standing = move || standing(&basis, &folder, time, is_verified);
+        match in_background(standing).await? {
             Standing::AsItWas => Ok(review),
             // By somebody who has applied it meanwhile: that is told by the claim.
             Standing::Stale(_) if !self.waits_as(found, store).await? => Ok(review),
@@ -232,19 +237,25 @@ fn share_notes(pending: &[StackedAction], bases: &mut [(ActionId, Basis)]) {
     }
 }
 
-/// The files that an action is about, and that are not as they were.
+/// The files that an action is about, and that are not as they were, or can't be read in time.
 pub(super) fn stale_files(
     basis: &Basis,
     folder: &WorkspaceFolder,
+    time: Duration,
 ) -> Result<Vec<StaleFile>, Error> {
     let stale = folder
         .view()
-        .and_then(|view| basis.stale(&FilesNow::new(&view)));
+        .and_then(|view| basis.stale(&FilesNow::new(&view, time)));
     stale.map_err(|error| Error::workspace(folder.path(), &error))
 }
 
-fn standing(basis: &Basis, folder: &WorkspaceFolder, is_verified: bool) -> Result<Standing, Error> {
-    let stale = stale_files(basis, folder)?;
+fn standing(
+    basis: &Basis,
+    folder: &WorkspaceFolder,
+    time: Duration,
+    is_verified: bool,
+) -> Result<Standing, Error> {
+    let stale = stale_files(basis, folder, time)?;
     if !stale.is_empty() {
         return Ok(Standing::Stale(stale));
     }

@@ -108,14 +108,15 @@ pub(crate) struct FilesNow<'a> {
 enum Now {
     Is(Rc<Facts>),
     Gone,
-    /// It can't be read any more, or changes just now.
+    /// It can't be read any more, or not in time, or changes just now.
     Unreadable,
 }
 
 impl<'a> FilesNow<'a> {
-    pub fn new(view: &'a View) -> Self {
+    /// `time`: how long contents are read, together.
+    pub fn new(view: &'a View, time: Duration) -> Self {
         Self {
-            real: RefCell::new(view.real()),
+            real: RefCell::new(view.real().within(time)),
             facts: RefCell::default(),
         }
     }
@@ -207,6 +208,9 @@ impl Basis {
                         && before.mode == stamp.mode;
                     (!is_same).then_some(Staleness::Changed)
                 }
+                Some(stamp) if stamp.kind == Kind::File && stamp.size != before.size => {
+                    Some(Staleness::Changed)
+                }
                 Some(_) => match view.facts(path) {
                     Now::Is(now) if facts(&now) == *before => None,
                     Now::Is(_) | Now::Unreadable => Some(Staleness::Changed),
@@ -252,9 +256,12 @@ impl Basis {
         if stamp.fingerprint(true) == then.fingerprint {
             return Ok(None);
         }
-        let digest = match view.facts(path) {
-            Now::Is(facts) => facts.digest.clone(),
-            Now::Gone | Now::Unreadable => None,
+        // What can't be the same isn't read.
+        let is_noted = then.digest.is_some() && stamp.size <= HASHED_OF_ONE;
+        let is_digested = is_noted || left.is_some_and(Option::is_some);
+        let digest = match is_digested.then(|| view.facts(path)) {
+            Some(Now::Is(facts)) => facts.digest.clone(),
+            Some(Now::Gone | Now::Unreadable) | None => None,
         };
         let is_same = digest.is_some()
             && ((digest == then.digest && stamp.mode == then.mode) || left == Some(&digest));

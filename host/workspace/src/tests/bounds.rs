@@ -108,3 +108,12 @@ fn long_targets_of_links_count_as_more_than_one_entry() {
     root.remove_file("l0").unwrap();
     root.create_link(&target, "l").unwrap();
 }
+
+#[test]
+fn a_file_of_the_folder_is_read_for_no_longer_than_there_is_time() {
+    let place = Place::new(|_| {});
+    let mut real = place.view.real().within(Duration::from_millis(50));
+    let read = real.facts("huge").unwrap_err();
+    assert_eq!(read.kind(), ErrorKind::TimedOut);
+    assert!(real.stamp("huge").unwrap().is_some());
+}
