@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{Renderer, Role, diff};
+use super::item::{Item, Text};
+use super::{Renderer, Role};
 
 /// Some lines that belong together.
 ///
@@ -15,7 +16,7 @@ use super::{Renderer, Role, diff};
 /// width.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Block {
-    pub(super) lines: Vec<Line>,
+    pub(super) items: Vec<Item>,
 }
 
 /// A line, which has several rows where it is wider than what it is shown on. A line break within
@@ -31,8 +32,6 @@ pub struct Line {
     /// How many of the first parts stay in one row with the first letters of what follows, as far
     /// as there is room.
     pub(super) joined: usize,
-    /// Whether it is part of a text, of which some lines may be left out.
-    pub(super) is_of_text: bool,
     /// Whether each of its rows has the margin, whatever it begins with.
     pub(super) is_quoted: bool,
 }
@@ -134,50 +133,25 @@ impl Block {
 
     /// Whether there are no lines.
     pub fn is_empty(&self) -> bool {
-        self.lines.is_empty()
+        self.items.iter().all(|item| item.count() == 0)
     }
 
     /// Adds a line.
     pub fn line(mut self, line: impl Into<Line>) -> Self {
-        self.lines.push(line.into());
+        self.items.push(Item::Line(line.into()));
         self
     }
 
     /// Adds the lines of another block.
     pub fn block(mut self, other: Block) -> Self {
-        self.lines.extend(other.lines);
+        self.items.extend(other.items);
         self
     }
 
     /// Quotes text of any number of lines, without the empty ones at its end. Unified diffs in it
     /// are known by the shape of their hunks.
     pub fn text(mut self, text: &str) -> Self {
-        let lines: Vec<&str> = text.split('\n').collect();
-        let roles = diff::roles(&lines);
-        let keeps_line_ends = diff::mixes_line_ends(&lines, &roles);
-        let before = self.lines.len();
-        let mut end = before;
-        for (line, role) in lines.iter().zip(roles) {
-            let shown = match role {
-                Some(_) if keeps_line_ends => line,
-                _ => line.strip_suffix('\r').unwrap_or(line),
-            };
-            let flow = if role.is_some() {
-                Flow::Diff
-            } else {
-                Flow::Text
-            };
-            self.lines.push(Line {
-                flow,
-                is_of_text: true,
-                is_quoted: true,
-                ..Line::new().with_role(role.unwrap_or(Role::Plain), shown)
-            });
-            if role.is_some() || !shown.is_empty() {
-                end = self.lines.len();
-            }
-        }
-        self.lines.truncate(end);
+        self.items.push(Item::Text(Text::preview(text)));
         self
     }
 
@@ -214,45 +188,31 @@ impl Block {
         hang: usize,
         is_quoted: bool,
     ) -> Self {
-        let text = text.trim_end_matches(['\r', '\n']);
-        for (index, line) in text.split('\n').enumerate() {
-            let line = line.strip_suffix('\r').unwrap_or(line);
-            let part = Part {
-                role: Role::Plain,
-                text: line.to_owned(),
-                is_quoted,
-            };
-            let mut line = match index {
-                0 => Line {
-                    joined: 2,
-                    ..Line::new().with_role(role, name).with(" ").hanging(hang)
-                },
-                _ => Line {
-                    is_quoted,
-                    ..Line::new().indented(hang)
-                },
-            };
-            line.parts.push(part);
-            self.lines.push(Line {
-                flow: Flow::Text,
-                ..line
-            });
-        }
+        let first = Line {
+            joined: 2,
+            ..Line::new().with_role(role, name).with(" ").hanging(hang)
+        };
+        let rest = Line {
+            is_quoted,
+            ..Line::new().indented(hang)
+        };
+        let text = Text::behind(first, rest, text, is_quoted);
+        self.items.push(Item::Text(text));
         self
     }
 
     /// Gives each of its rows the margin.
     pub fn quoted(mut self) -> Self {
-        for line in &mut self.lines {
-            line.is_quoted = true;
+        for item in &mut self.items {
+            item.change(|line| line.is_quoted = true);
         }
         self
     }
 
     /// Moves all of it to the right by so many columns.
     pub fn indented(mut self, columns: usize) -> Self {
-        for line in &mut self.lines {
-            line.indent += columns;
+        for item in &mut self.items {
+            item.change(|line| line.indent += columns);
         }
         self
     }
@@ -260,7 +220,9 @@ impl Block {
 
 impl From<Line> for Block {
     fn from(line: Line) -> Self {
-        Block { lines: vec![line] }
+        Block {
+            items: vec![Item::Line(line)],
+        }
     }
 }
 

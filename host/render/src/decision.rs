@@ -4,6 +4,7 @@ use airlock_model::content::{self, Content, ResolutionOutcome};
 use airlock_model::error::Error;
 use airlock_model::pending::{Decision, PendingAction, Resolution};
 
+use super::item::Item;
 use super::{Block, Line, Role};
 
 /// A decision about an action and its outcome, for [`Block::decision`].
@@ -98,7 +99,8 @@ impl Block {
     /// Content below a heading, after an empty line where there is more than the heading.
     pub(super) fn paragraph(self, content: &[Content]) -> Self {
         let content = Block::content(content);
-        match (content.is_empty(), self.lines.len()) {
+        let lines: usize = self.items.iter().map(Item::count).sum();
+        match (content.is_empty(), lines) {
             (true, _) => self,
             (false, 1) => self.block(content.indented(2)),
             (false, _) => self.line("").block(content.indented(2)),

@@ -1,45 +1,55 @@
 //! Unified diffs within a text.
 
+use std::str::Split;
+
 use super::Role;
 
-/// What each line is in a unified diff; none for lines outside of one.
+/// What each line is in a unified diff; none for lines outside of one, and no lines at all of a text
+/// without diffs.
 ///
 /// A diff is the lines `--- OLD` and `+++ NEW`, and behind them hunks, each of which has as many
 /// lines as its heading says. Anything else, say a list whose entries begin with `-`, is ordinary
 /// text.
-pub(super) fn roles(lines: &[&str]) -> Vec<Option<Role>> {
-    let mut roles = Vec::with_capacity(lines.len());
-    while roles.len() < lines.len() {
-        match file(&lines[roles.len()..]) {
-            Some(found) => roles.extend(found.into_iter().map(Some)),
-            None => roles.push(None),
+pub(super) fn roles(text: &str) -> Vec<Option<Role>> {
+    if !text.starts_with("--- ") && !text.contains("\n--- ") {
+        return Vec::new();
+    }
+    let mut roles = Vec::new();
+    let mut lines = text.split('\n');
+    loop {
+        let mut rest = lines.clone();
+        match file(&mut rest) {
+            Some(found) => {
+                roles.extend(found.into_iter().map(Some));
+                lines = rest;
+            }
+            None if lines.next().is_some() => roles.push(None),
+            None => return roles,
         }
     }
-    roles
 }
 
-/// The lines that tell of one file, where there are such.
-fn file(lines: &[&str]) -> Option<Vec<Role>> {
-    let [old, new, hunks @ ..] = lines else {
-        return None;
-    };
-    if !old.starts_with("--- ") || !new.starts_with("+++ ") {
+/// The lines that tell of one file, where there are such; leaves those behind them.
+fn file(lines: &mut Split<'_, char>) -> Option<Vec<Role>> {
+    let is_file = lines.next()?.starts_with("--- ") && lines.next()?.starts_with("+++ ");
+    if !is_file {
         return None;
     }
     let mut roles = vec![Role::File, Role::File];
-    let mut rest = hunks;
-    while let Some(found) = hunk(rest) {
-        rest = &rest[found.len()..];
+    let mut rest = lines.clone();
+    while let Some(found) = hunk(&mut rest) {
         roles.extend(found);
+        *lines = rest.clone();
     }
     (roles.len() > 2).then_some(roles)
 }
 
-fn hunk(lines: &[&str]) -> Option<Vec<Role>> {
-    let (heading, body) = lines.split_first()?;
-    let (mut old, mut new) = counts(heading)?;
+fn hunk(lines: &mut Split<'_, char>) -> Option<Vec<Role>> {
+    let (mut old, mut new) = counts(lines.next()?)?;
     let mut roles = vec![Role::Hunk];
-    for line in body {
+    loop {
+        let mut rest = lines.clone();
+        let Some(line) = rest.next() else { break };
         let role = match line.bytes().next() {
             // "\ No newline at end of file", also behind the last line.
             Some(b'\\') => Role::Faint,
@@ -53,6 +63,7 @@ fn hunk(lines: &[&str]) -> Option<Vec<Role>> {
         old = old.checked_sub(matches!(role, Role::Removed | Role::Plain).into())?;
         new = new.checked_sub(matches!(role, Role::Added | Role::Plain).into())?;
         roles.push(role);
+        *lines = rest;
     }
     (old == 0 && new == 0).then_some(roles)
 }
@@ -72,10 +83,11 @@ fn count(range: &str) -> Option<usize> {
 
 /// Whether the carriage returns at the ends of a diff's lines are to be seen: where some lines have
 /// one and others not, that may be what was changed.
-pub(super) fn mixes_line_ends(lines: &[&str], roles: &[Option<Role>]) -> bool {
+pub(super) fn mixes_line_ends(text: &str, roles: &[Option<Role>]) -> bool {
     let of_a_file =
         |role: &Option<Role>| matches!(role, Some(Role::Added | Role::Removed | Role::Plain));
-    let ends = lines.iter().zip(roles).filter(|(_, role)| of_a_file(role));
+    let lines = text.split('\n').zip(roles);
+    let ends = lines.filter(|(_, role)| of_a_file(role));
     let mut ends = ends.map(|(line, _)| line.ends_with('\r'));
     let first = ends.next();
     ends.any(|end| Some(end) != first)
@@ -89,8 +101,9 @@ mod tests {
     /// diff.
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        let lines: Vec<&str> = text.split('\n').collect();
-        let letters: String = roles(&lines)
+        let mut found = roles(text);
+        found.resize(text.split('\n').count(), None);
+        let letters: String = found
             .into_iter()
             .map(|role| match role {
                 None => '.',
@@ -148,12 +161,7 @@ mod tests {
     #[test]
     fn changed_line_ends_are_noticed() {
         let check = |text: &str, expected| {
-            let lines: Vec<&str> = text.split('\n').collect();
-            assert_eq!(
-                mixes_line_ends(&lines, &roles(&lines)),
-                expected,
-                "{text:?}"
-            );
+            assert_eq!(mixes_line_ends(text, &roles(text)), expected, "{text:?}");
         };
         check("--- a\n+++ b\n@@ -1 +1 @@\n-x\r\n+x", true);
         check("--- a\n+++ b\n@@ -1 +1 @@\n-x\r\n+y\r", false);

@@ -49,6 +49,7 @@ mod denial;
 mod diff;
 mod effects;
 mod escape;
+mod item;
 mod json;
 mod layout;
 pub mod shell;
@@ -63,6 +64,7 @@ pub use json::escape_json;
 pub use layout::{cut, width};
 pub use theme::{Role, Theme};
 
+use item::Item;
 use layout::{CONTINUED, LaidOutLine, MARGIN, Row, lay_out};
 
 /// Where blocks are shown: in which colours, and how wide.
@@ -115,43 +117,44 @@ impl Renderer {
             text: String::new(),
             rows: 0,
         };
-        for lines in block
-            .lines
-            .chunk_by(|one, next| one.is_of_text == next.is_of_text)
+        for items in block
+            .items
+            .chunk_by(|one, next| one.is_preview() == next.is_preview())
         {
-            let is_text = lines.first().is_some_and(|line| line.is_of_text);
+            let is_preview = items.first().is_some_and(Item::is_preview);
             match self.max_rows {
-                Some(most) if is_text => self.render_some(lines, most, &mut page),
-                _ => self.render_all(lines, &mut page),
+                Some(most) if is_preview => self.render_some(items, most, &mut page),
+                _ => items.iter().flat_map(Item::lines).for_each(|line| {
+                    self.render_line(&line, &mut page);
+                }),
             }
         }
         page.text
     }
 
-    fn render_all(&self, lines: &[Line], page: &mut Page) {
-        for line in lines {
-            let laid = lay_out(line, self.width);
-            laid.rows.iter().for_each(|row| page.row(&laid, row));
-        }
+    fn render_line(&self, line: &Line, page: &mut Page) {
+        let laid = lay_out(line, self.width);
+        laid.rows.iter().for_each(|row| page.row(&laid, row));
     }
 
-    fn render_some(&self, lines: &[Line], most: usize, page: &mut Page) {
+    fn render_some(&self, items: &[Item], most: usize, page: &mut Page) {
         let mut left = most;
-        for (index, line) in lines.iter().enumerate() {
-            let laid = lay_out(line, self.width);
+        let count: usize = items.iter().map(Item::count).sum();
+        for (index, line) in items.iter().flat_map(Item::lines).enumerate() {
+            let laid = lay_out(&line, self.width);
             laid.rows
                 .iter()
                 .take(left)
                 .for_each(|row| page.row(&laid, row));
             if laid.rows.len() > left {
-                let more = match lines.len() - index {
+                let more = match count - index {
                     1 => "… 1 more line".to_owned(),
                     count => format!("… {count} more lines"),
                 };
                 let more = Line::new()
                     .with_role(Role::Faint, more)
                     .indented(line.indent);
-                return self.render_all(&[more], page);
+                return self.render_line(&more, page);
             }
             left -= laid.rows.len();
         }

@@ -1,0 +1,131 @@
+//! What a block is made of. A line of a text becomes a [`Line`] only when it is rendered: a result
+//! can have millions of them.
+
+use std::borrow::Cow;
+
+use super::block::{Flow, Line, Part};
+use super::{Role, diff};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Item {
+    Line(Line),
+    Text(Text),
+}
+
+/// Some lines that are not the host's own, or that may be many.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Text {
+    text: String,
+    /// Of the lines of a unified diff; empty if it has none.
+    roles: Vec<Option<Role>>,
+    keeps_line_ends: bool,
+    /// How many of its lines are shown.
+    count: usize,
+    /// What the first line begins with, and all others.
+    first: Line,
+    rest: Line,
+    /// Whether some lines may be left out.
+    is_preview: bool,
+    /// Whether rows that begin with it have the margin.
+    is_quoted: bool,
+}
+
+impl Text {
+    /// Without the empty lines at its end.
+    pub fn preview(text: &str) -> Self {
+        let roles = diff::roles(text);
+        let is_shown = |(index, line): (usize, &str)| {
+            let is_of_diff = roles.get(index).is_some_and(Option::is_some);
+            is_of_diff || !without_return(line).is_empty()
+        };
+        let lines = text.split('\n').enumerate();
+        let shown = lines.filter(|it| is_shown(*it)).last();
+        let begins = Line::new().quoted();
+        Self {
+            keeps_line_ends: diff::mixes_line_ends(text, &roles),
+            count: shown.map_or(0, |(index, _)| index + 1),
+            text: text.to_owned(),
+            roles,
+            first: begins.clone(),
+            rest: begins,
+            is_preview: true,
+            is_quoted: false,
+        }
+    }
+
+    /// Behind something that the first line begins with.
+    pub fn behind(first: Line, rest: Line, text: &str, is_quoted: bool) -> Self {
+        let text = text.trim_end_matches(['\r', '\n']);
+        Self {
+            text: text.to_owned(),
+            roles: Vec::new(),
+            keeps_line_ends: false,
+            count: text.split('\n').count(),
+            first,
+            rest,
+            is_preview: false,
+            is_quoted,
+        }
+    }
+
+    fn lines(&self) -> impl Iterator<Item = Line> {
+        let lines = self.text.split('\n').take(self.count).enumerate();
+        lines.map(|(index, text)| {
+            let role = self.roles.get(index).copied().flatten();
+            let shown = match role {
+                Some(_) if self.keeps_line_ends => text,
+                _ => without_return(text),
+            };
+            let begins = if index == 0 { &self.first } else { &self.rest };
+            let mut line = begins.clone();
+            line.flow = if role.is_some() {
+                Flow::Diff
+            } else {
+                Flow::Text
+            };
+            line.parts.push(Part {
+                role: role.unwrap_or(Role::Plain),
+                text: shown.to_owned(),
+                is_quoted: self.is_quoted,
+            });
+            line
+        })
+    }
+}
+
+fn without_return(line: &str) -> &str {
+    line.strip_suffix('\r').unwrap_or(line)
+}
+
+impl Item {
+    /// How many lines it has.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Line(_) => 1,
+            Self::Text(text) => text.count,
+        }
+    }
+
+    /// Whether it is part of a text, of which some lines may be left out.
+    pub fn is_preview(&self) -> bool {
+        matches!(self, Self::Text(text) if text.is_preview)
+    }
+
+    pub fn lines(&self) -> Box<dyn Iterator<Item = Cow<'_, Line>> + '_> {
+        match self {
+            Self::Line(line) => Box::new(std::iter::once(Cow::Borrowed(line))),
+            Self::Text(text) => Box::new(text.lines().map(Cow::Owned)),
+        }
+    }
+
+    /// Changes each of its lines.
+    pub fn change(&mut self, change: impl Fn(&mut Line)) {
+        match self {
+            Self::Line(line) => change(line),
+            Self::Text(text) => {
+                change(&mut text.first);
+                change(&mut text.rest);
+            }
+        }
+    }
+}
