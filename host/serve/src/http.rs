@@ -11,6 +11,7 @@ mod connections;
 mod conversations;
 mod gate;
 mod resuming;
+mod strangers;
 mod tokens;
 mod visit;
 
@@ -97,7 +98,8 @@ pub struct HttpSettings {
     /// all others are refused. The origin of the address that is listened on, where no page is,
     /// is always among them.
     pub origins: Vec<String>,
-    /// How many connections may be open. More wait to be accepted.
+    /// How many connections may be open. More wait, and the oldest on which nobody has shown a token
+    /// is closed for them.
     pub max_connections: usize,
     /// How many bytes the body of a request may have.
     pub max_body: usize,

@@ -160,7 +160,8 @@ pub(crate) fn compare(tree: &Tree, lower: &Lower, until: Deadline) -> io::Result
                 let (mut keeps, mut side_effects) = (None, SideEffects::default());
                 if is_rewritten && before.kind == Kind::File {
                     let (real, _) = parents.open_file(&origin.path)?;
-                    let (kept, beside) = ability.keep(&real, &origin.stamp)?;
+                    let (kept, beside) =
+                        ability.keep(&real, &origin.stamp, node.has_new_contents())?;
                     after.mode = kept.mode(node.committed_mode());
                     (keeps, side_effects) = (Some(kept), beside);
                 }

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use rustix::process::{getegid, geteuid};
 
+use crate::kept::CAPABILITIES;
+
 /// The numbers of capabilities, as in `linux/capability.h`.
 const CHOWN: u32 = 0;
 const FOWNER: u32 = 3;
@@ -81,7 +83,7 @@ impl Credentials {
     /// Whether an extended attribute can be set on a file of this thread's own.
     pub fn may_set_attribute(&self, name: &str) -> bool {
         match name {
-            "security.capability" => self.has(SETFCAP),
+            CAPABILITIES => self.has(SETFCAP),
             // Hashes of the contents of before.
             "security.ima" | "security.evm" => false,
             "security.selinux" if Path::new("/sys/fs/selinux/enforce").exists() => true,

@@ -16,6 +16,9 @@ use crate::path::PRIVATE;
 /// The attribute in which Linux keeps an access control list (ACL).
 pub(crate) const ACL: &str = "system.posix_acl_access";
 
+/// The attribute in which Linux keeps what a program may do beyond its user.
+pub(crate) const CAPABILITIES: &str = "security.capability";
+
 /// The longest list of names, and the longest value, in bytes.
 const MAX_ATTRIBUTE: usize = 64 * 1024;
 
@@ -54,7 +57,12 @@ impl Ability {
     }
 
     /// The attributes that the replacement of a file keeps, and the side effects.
-    pub fn keep(&self, file: &File, stamp: &Stamp) -> io::Result<(Kept, SideEffects)> {
+    pub fn keep(
+        &self,
+        file: &File,
+        stamp: &Stamp,
+        has_new_contents: bool,
+    ) -> io::Result<(Kept, SideEffects)> {
         let credentials = &self.credentials;
         let (user, group) = stamp.owner;
         let owner = user == credentials.user() || credentials.may_give_to_user(user);
@@ -65,6 +73,8 @@ impl Ability {
                 .partition(|name| match &**name {
                     // Its entries are about the group too.
                     ACL => keeps_group,
+                    // The system takes it from whatever is written to, too.
+                    CAPABILITIES if has_new_contents => false,
                     name => credentials.may_set_attribute(name),
                 });
         let side_effects = self.side_effects(stamp, owner, keeps_group, not_kept.clone());

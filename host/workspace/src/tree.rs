@@ -89,6 +89,10 @@ pub(crate) enum At {
 }
 
 impl Node {
+    pub fn has_new_contents(&self) -> bool {
+        matches!(self.body, Body::File(Some(_)))
+    }
+
     /// The permissions that a commit gives it. New contents lose set-user-ID and set-group-ID, as
     /// the system has it for a write, unless permissions were set too.
     pub fn committed_mode(&self) -> u32 {

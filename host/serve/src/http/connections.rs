@@ -1,4 +1,5 @@
-//! Connections, as many as there may be, and none that only waits.
+//! Connections, as many as there may be, and none that only waits. Who has shown no token makes room
+//! for others.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -16,6 +17,7 @@ use tokio::time::{sleep, timeout};
 use tokio_io_timeout::TimeoutStream;
 
 use super::gate::Gate;
+use super::strangers::{Visitor, Visitors};
 
 /// How long a connection may take to send the headers of its next request, idle time included.
 const HEADERS_WITHIN: Duration = Duration::from_secs(30);
@@ -36,22 +38,29 @@ const AFTER_FAILURE: Duration = Duration::from_millis(100);
 /// Serves all that connect, until `stop` is cancelled.
 pub async fn accept(listener: TcpListener, most: usize, gate: Arc<Gate>, stop: CancellationToken) {
     let room = Arc::new(Semaphore::new(most));
+    let visitors = Arc::new(Visitors::default());
     let mut connections = JoinSet::new();
     loop {
-        let accepting = async {
-            let permit = Arc::clone(&room).acquire_owned().await;
-            (permit, listener.accept().await)
-        };
-        let (permit, accepted) = tokio::select! {
+        let accepted = tokio::select! {
             () = stop.cancelled() => break,
             Some(_) = connections.join_next() => continue,
-            accepted = accepting => accepted,
+            accepted = listener.accept() => accepted,
         };
         match accepted {
             Ok((stream, peer)) => {
-                let serving = serve(stream, peer, Arc::clone(&gate), stop.clone());
+                if room.available_permits() == 0 {
+                    visitors.make_room();
+                }
+                let permit = tokio::select! {
+                    () = stop.cancelled() => break,
+                    permit = Arc::clone(&room).acquire_owned() => permit,
+                };
+                let visitor = visitors.enter();
+                let visitors = Arc::clone(&visitors);
+                let (gate, stop) = (Arc::clone(&gate), stop.clone());
                 connections.spawn(async move {
-                    serving.await;
+                    serve(stream, peer, Arc::clone(&visitor), gate, stop).await;
+                    visitors.left(&visitor);
                     drop(permit);
                 });
             }
@@ -65,15 +74,22 @@ pub async fn accept(listener: TcpListener, most: usize, gate: Arc<Gate>, stop: C
     let _ = timeout(PATIENCE, ending).await;
 }
 
-async fn serve(stream: TcpStream, peer: SocketAddr, gate: Arc<Gate>, stop: CancellationToken) {
+async fn serve(
+    stream: TcpStream,
+    peer: SocketAddr,
+    visitor: Arc<Visitor>,
+    gate: Arc<Gate>,
+    stop: CancellationToken,
+) {
     // What is sent is small, and waited for.
     let _ = stream.set_nodelay(true);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(TAKEN_WITHIN));
     let _open = gate.metrics().connected();
+    let known = Arc::clone(&visitor);
     let service = service_fn(move |request| {
-        let gate = Arc::clone(&gate);
-        async move { Ok::<_, Infallible>(gate.handle(request).await) }
+        let (gate, visitor) = (Arc::clone(&gate), Arc::clone(&known));
+        async move { Ok::<_, Infallible>(gate.handle(request, &visitor).await) }
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
@@ -84,6 +100,10 @@ async fn serve(stream: TcpStream, peer: SocketAddr, gate: Arc<Gate>, stop: Cance
     let mut connection = std::pin::pin!(connection);
     let served = tokio::select! {
         served = connection.as_mut() => served,
+        () = visitor.asked_to_leave() => {
+            tracing::debug!(%peer, "a connection without a token made room for another");
+            return;
+        }
         () = stop.cancelled() => {
             connection.as_mut().graceful_shutdown();
             connection.await

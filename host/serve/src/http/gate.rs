@@ -20,6 +20,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 
 use super::bodies::{self, Answer, Bodies, not_a_message, not_read, text};
 use super::conversations::Conversations;
+use super::strangers::Visitor;
 use super::tokens::{Access, Principal, Tokens};
 use super::visit::Visit;
 use super::{HEALTH, HttpSettings, IDLE, METRICS, PATH, accept, batch, resuming};
@@ -75,7 +76,7 @@ impl Gate {
     }
 
     /// Answers a request. The body of one that lacks anything is never read.
-    pub async fn handle(&self, request: Request<Incoming>) -> Answer {
+    pub async fn handle(&self, request: Request<Incoming>, visitor: &Visitor) -> Answer {
         if request.uri().path() == HEALTH && request.method() == Method::GET {
             return text(StatusCode::OK, "ok");
         }
@@ -90,7 +91,7 @@ impl Gate {
         }
         let (began, method) = (Instant::now(), request.method().clone());
         let mut principal = None;
-        let (Ok(answer) | Err(answer)) = self.admit(request, &mut principal).await;
+        let (Ok(answer) | Err(answer)) = self.admit(request, &mut principal, visitor).await;
         self.metrics.answered(&method, answer.status());
         tracing::info!(
             principal = principal.as_deref(),
@@ -105,6 +106,7 @@ impl Gate {
         &self,
         mut request: Request<Incoming>,
         named: &mut Option<String>,
+        visitor: &Visitor,
     ) -> Result<Answer, Answer> {
         if request.uri().path() != PATH {
             return Err(text(
@@ -118,6 +120,7 @@ impl Gate {
         }
         let (principal, one) = self.principal(request.headers())?;
         *named = Some(principal.name.clone());
+        visitor.know();
         self.check_rate(&one.rate)?;
         if principal.access == Access::Metrics {
             let told = format!("this token reads {METRICS}, and nothing else");

@@ -102,8 +102,17 @@ fn there_are_no_more_connections_and_conversations_than_may_be() {
     let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
     let config = config(&store, "max-connections = 2\nmax-conversations = 1");
     let web = Web::start(&store, folder.path(), &["--config", &config]);
-    // Two that say nothing yet: a third waits until one of them goes.
-    let (first, _second) = (web.connect(), web.connect());
+    // Two with a token: a third waits until one of them goes.
+    let mut known = || {
+        let mut stream = web.connect();
+        let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
+        let head = head("POST", ANN, ping.len(), &[]).replace("HTTP/1.0", "HTTP/1.1");
+        stream.write_all((head + &ping).as_bytes()).unwrap();
+        // The rest of the answer stays unread.
+        stream.read_exact(&mut [0]).unwrap();
+        stream
+    };
+    let (first, _second) = (known(), known());
     let (sender, answered) = std::sync::mpsc::channel();
     let mut ann = web.client(ANN);
     thread::spawn(move || {
@@ -138,6 +147,21 @@ fn there_are_no_more_connections_and_conversations_than_may_be() {
     // What one has is nothing that another lacks.
     assert_eq!(web.client(BEN).preview()["isError"], false);
     assert_eq!(web.session(BEN, json!({})).preview()["isError"], false);
+}
+
+#[test]
+fn who_shows_no_token_makes_room_for_who_has_one() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    let config = config(&store, "max-connections = 2");
+    let web = Web::start(&store, folder.path(), &["--config", &config]);
+    let mut strangers: Vec<_> = (0..20).map(|_| web.connect()).collect();
+    let began = std::time::Instant::now();
+    assert_eq!(web.client(ANN).preview()["isError"], false);
+    // Those who only wait are let go after 30 seconds.
+    assert!(began.elapsed() < std::time::Duration::from_secs(25));
+    let mut rest = Vec::new();
+    strangers[0].read_to_end(&mut rest).unwrap();
+    assert!(rest.is_empty());
 }
 
 #[test]
