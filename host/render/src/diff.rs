@@ -4,8 +4,8 @@ use std::str::Split;
 
 use super::Role;
 
-/// What each line is in a unified diff; none for lines outside of one, and no lines at all of a text
-/// without diffs.
+/// What each line is in a unified diff; none for lines outside of one. Empty for a text without
+/// diffs.
 ///
 /// A diff is the lines `--- OLD` and `+++ NEW`, and behind them hunks, each of which has as many
 /// lines as its heading says. Anything else, say a list whose entries begin with `-`, is ordinary

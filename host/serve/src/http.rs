@@ -98,8 +98,8 @@ pub struct HttpSettings {
     /// all others are refused. The origin of the address that is listened on, where no page is,
     /// is always among them.
     pub origins: Vec<String>,
-    /// How many connections may be open. More wait, and the oldest on which nobody has shown a token
-    /// is closed for them.
+    /// How many connections may be open. More wait, and the oldest without a token is closed for
+    /// them.
     pub max_connections: usize,
     /// How many bytes the body of a request may have.
     pub max_body: usize,

@@ -22,15 +22,15 @@ use rustix::io::Errno;
 
 use crate::change::{ChangeSet, Compared, compare};
 use crate::error::{CommitError, Doing, Failed, RecoverError};
-use crate::lock::lock;
+use crate::lock::with_lock;
 use crate::lower::Kind;
 use crate::path::PRIVATE;
 use crate::tree::{ROOT, Tree};
-use crate::view::{Place, View};
+use crate::view::{Place, State, View};
 use crate::workspace::{Opened, Workspace};
 
 use check::check_unchanged;
-pub(crate) use files::open_or_make_file;
+pub(crate) use files::{entries, open_or_make_file, remove_file};
 #[cfg(test)]
 pub(crate) use inherited::DEFAULT_ACL;
 pub(crate) use private::Private;
@@ -126,37 +126,47 @@ impl View {
         if !is_of(&state.tree, opened).map_err(CommitError::from)? {
             return Err(CommitError::OtherFolder.into());
         }
-        let held = lock(opened).doing(|| "lock the folder".to_owned());
-        let Some(_held) = held.map_err(CommitError::from)? else {
-            return Err(CommitError::Locked.into());
-        };
-        recover(opened).map_err(CommitError::from)?;
-        let is_committed = is_committed(opened, &ticket.id).map_err(CommitError::from)?;
-        if is_committed {
-            return Err(CommitError::AlreadyCommitted(ticket.id.clone()).into());
-        }
-        check_unchanged(&state.tree, &opened.lower)?;
-        let Compared { changes, rewritten } =
-            compare(&state.tree, &opened.lower, state.compare_until())
-                .doing(|| "compare the changes with the files".to_owned())
-                .map_err(CommitError::from)?;
-        check(&changes)?;
-        let finished = match changes.is_empty() {
-            true => Ok(Vec::new()),
-            false => commit(opened, &state.tree, &rewritten, ticket)?,
-        };
-        let (kept, not_cleaned_up) = match finished {
-            Ok(kept) => (kept, None),
-            Err(error) => (Vec::new(), Some(error)),
-        };
+        let held = with_lock(opened, || commit_held(opened, &state, ticket, check));
+        let held = held.doing(|| "lock the folder".to_owned());
+        let committed = held.map_err(CommitError::from)?;
+        let committed = committed.ok_or(CommitError::Locked)??;
         state.layer = None;
         self.inner.end_layer(&mut state, &Place::after_commit);
-        Ok(Committed {
-            changes,
-            not_cleaned_up,
-            kept,
-        })
+        Ok(committed)
     }
+}
+
+/// Under the lock.
+fn commit_held<E: From<CommitError>>(
+    opened: &Opened,
+    state: &State,
+    ticket: &Ticket,
+    check: impl FnOnce(&ChangeSet) -> Result<(), E>,
+) -> Result<Committed, E> {
+    recover(opened).map_err(CommitError::from)?;
+    let is_committed = is_committed(opened, &ticket.id).map_err(CommitError::from)?;
+    if is_committed {
+        return Err(CommitError::AlreadyCommitted(ticket.id.clone()).into());
+    }
+    check_unchanged(&state.tree, &opened.lower)?;
+    let Compared { changes, rewritten } =
+        compare(&state.tree, &opened.lower, state.compare_until())
+            .doing(|| "compare the changes with the files".to_owned())
+            .map_err(CommitError::from)?;
+    check(&changes)?;
+    let finished = match changes.is_empty() {
+        true => Ok(Vec::new()),
+        false => commit(opened, &state.tree, &rewritten, ticket)?,
+    };
+    let (kept, not_cleaned_up) = match finished {
+        Ok(kept) => (kept, None),
+        Err(error) => (Vec::new(), Some(error)),
+    };
+    Ok(Committed {
+        changes,
+        not_cleaned_up,
+        kept,
+    })
 }
 
 impl Workspace {
@@ -189,11 +199,9 @@ impl Workspace {
         if !under_way {
             return Ok(Recovered::default());
         }
-        let held = lock(&self.inner).doing(|| "lock the folder".to_owned())?;
-        let Some(_held) = held else {
-            return Err(RecoverError::Locked);
-        };
-        recover(&self.inner)
+        let recovered = with_lock(&self.inner, || recover(&self.inner));
+        let recovered = recovered.doing(|| "lock the folder".to_owned())?;
+        recovered.ok_or(RecoverError::Locked)?
     }
 
     /// Whether an id was committed. It waits for a commit that is under way, and what was cut off
@@ -240,12 +248,9 @@ impl Workspace {
     /// # Errors
     /// [`RecoverError`].
     pub fn locked<T>(&self, run: impl FnOnce() -> T) -> Result<T, RecoverError> {
-        let held = lock(&self.inner).doing(|| "lock the folder".to_owned())?;
-        let Some(_held) = held else {
-            return Err(RecoverError::Locked);
-        };
-        recover(&self.inner)?;
-        Ok(run())
+        let held = with_lock(&self.inner, || recover(&self.inner).map(|_| run()));
+        let held = held.doing(|| "lock the folder".to_owned())?;
+        held.ok_or(RecoverError::Locked)?
     }
 }
 

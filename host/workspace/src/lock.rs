@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{AtFlags, FlockOperation, OFlags};
 use rustix::io::Errno;
 
-use crate::commit::{Private, open_or_make_file};
+use crate::commit::{Private, entries, open_or_make_file, remove_file};
 use crate::fault::step;
 use crate::lower::{Stamp, open_beneath, open_directory};
 use crate::path::PRIVATE;
@@ -29,13 +29,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// `flock` can wait, but not until a time.
 const BETWEEN_TRIES: Duration = Duration::from_millis(5);
 
-/// The locks that a commit or a recovery has.
-pub(crate) struct Locked {
-    _held: Vec<File>,
-}
-
-/// None where somebody else had one of them for too long.
-pub(crate) fn lock(workspace: &Opened) -> io::Result<Option<Locked>> {
+/// Runs something while no other commit or recovery runs. None where somebody else had one of the
+/// locks for too long.
+///
+/// A private folder that is made for the lock goes with it, unless something was committed.
+pub(crate) fn with_lock<T>(workspace: &Opened, run: impl FnOnce() -> T) -> io::Result<Option<T>> {
     let until = Instant::now() + PATIENCE;
     let mut held = Vec::new();
     // From the outermost in, as everybody does.
@@ -45,24 +43,75 @@ pub(crate) fn lock(workspace: &Opened) -> io::Result<Option<Locked>> {
         let Some(private) = private_of_this_user(directory)? else {
             continue;
         };
-        match take(&private, FlockOperation::NonBlockingLockShared, until)? {
-            Some(file) => held.push(file),
-            None => return Ok(None),
+        match take(&private, FlockOperation::NonBlockingLockShared, until) {
+            Ok(Taken::Lock(file)) => held.push(file),
+            Ok(Taken::TooLate) => return Ok(None),
+            Ok(Taken::Gone) => {}
+            Err(error) if is_read_only(&error) => {}
+            Err(error) => return Err(error),
         }
     }
-    let own = match Private::open_or_make(workspace) {
-        Ok(private) => private.folder,
+    let own = match take_own(workspace, until) {
+        Ok(Some(own)) => own,
+        Ok(None) => return Ok(None),
         // Who may not write here commits nothing.
-        Err(error) if is_read_only(&error) => return Ok(Some(Locked { _held: held })),
+        Err(error) if is_read_only(&error) => return Ok(Some(run())),
         Err(error) => return Err(error),
     };
-    match take(&own, FlockOperation::NonBlockingLockExclusive, until) {
-        Ok(Some(file)) => held.push(file),
-        Ok(None) => return Ok(None),
-        Err(error) if is_read_only(&error) => {}
-        Err(error) => return Err(error),
+    let result = run();
+    own.release(workspace);
+    Ok(Some(result))
+}
+
+struct Own {
+    _lock: File,
+    /// Where the private folder was made for it.
+    made: Option<File>,
+}
+
+fn take_own(workspace: &Opened, until: Instant) -> io::Result<Option<Own>> {
+    let mut made = false;
+    loop {
+        let private = match Private::open(workspace)? {
+            Some(private) => private,
+            None => {
+                made = true;
+                Private::open_or_make(workspace)?
+            }
+        };
+        match take(
+            &private.folder,
+            FlockOperation::NonBlockingLockExclusive,
+            until,
+        )? {
+            Taken::Lock(lock) => {
+                let made = made.then_some(private.folder);
+                return Ok(Some(Own { _lock: lock, made }));
+            }
+            Taken::TooLate => return Ok(None),
+            Taken::Gone => {}
+        }
     }
-    Ok(Some(Locked { _held: held }))
+}
+
+impl Own {
+    /// Whoever waits for it makes the folder again.
+    fn release(self, workspace: &Opened) {
+        let Some(private) = self.made else { return };
+        let is_unused = entries(&private)
+            .is_ok_and(|names| names.iter().all(|name| name.to_bytes() == LOCK.as_bytes()));
+        if !is_unused {
+            return;
+        }
+        let removed = remove_file(&private, LOCK).and_then(|()| {
+            step()?;
+            let root = workspace.lower.root();
+            Ok(rustix::fs::unlinkat(root, PRIVATE, AtFlags::REMOVEDIR)?)
+        });
+        if let Err(error) = removed {
+            tracing::debug!("{PRIVATE} stays: {error}");
+        }
+    }
 }
 
 /// The private folder in a directory above, if there is one. In others' directories, say `/home`,
@@ -88,18 +137,30 @@ fn is_read_only(error: &io::Error) -> bool {
     kinds.contains(&error.kind())
 }
 
-/// Takes the lock in a private folder. None if others had it until then.
-fn take(private: &File, lock: FlockOperation, until: Instant) -> io::Result<Option<File>> {
+enum Taken {
+    Lock(File),
+    /// Others had it until then.
+    TooLate,
+    /// Somebody has removed the folder.
+    Gone,
+}
+
+/// Takes the lock in a private folder.
+fn take(private: &File, lock: FlockOperation, until: Instant) -> io::Result<Taken> {
     loop {
-        let file = open_or_make_file(private, LOCK)?;
+        let file = match open_or_make_file(private, LOCK) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Taken::Gone),
+            Err(error) => return Err(error),
+        };
         if !wait(&file, lock, until)? {
-            return Ok(None);
+            return Ok(Taken::TooLate);
         }
         // Somebody may have removed it meanwhile, and others lock another file by now.
         let named = rustix::fs::statat(private, LOCK, AtFlags::SYMLINK_NOFOLLOW);
         let locked = Stamp::of(&rustix::fs::fstat(&file)?);
         if named.is_ok_and(|named| Stamp::of(&named).is_same_object(&locked)) {
-            return Ok(Some(file));
+            return Ok(Taken::Lock(file));
         }
     }
 }

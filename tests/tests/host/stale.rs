@@ -76,7 +76,7 @@ async fn nothing_runs_where_a_file_that_it_is_about_has_changed() {
         fs::set_permissions(workspace.join("a.txt"), Permissions::from_mode(0o755)).unwrap();
     };
     // Longer than anybody waits for its digest.
-    let lengthen = |path: &'static str| {
+    let grow = |path: &'static str| {
         move |workspace: &Path| {
             let file = fs::File::options().write(true).open(workspace.join(path));
             file.unwrap().set_len(8 << 40).unwrap();
@@ -99,11 +99,7 @@ async fn nothing_runs_where_a_file_that_it_is_about_has_changed() {
             &["a.txt has changed"],
         ),
         (appends(), Box::new(make_executable), &["a.txt has changed"]),
-        (
-            appends(),
-            Box::new(lengthen("a.txt")),
-            &["a.txt has changed"],
-        ),
+        (appends(), Box::new(grow("a.txt")), &["a.txt has changed"]),
         (appends(), Box::new(remove("a.txt")), &["a.txt is gone"]),
         // What it changes.
         (
@@ -111,11 +107,7 @@ async fn nothing_runs_where_a_file_that_it_is_about_has_changed() {
             Box::new(put("b.txt", "two\n")),
             &["b.txt has changed"],
         ),
-        (
-            appends(),
-            Box::new(lengthen("b.txt")),
-            &["b.txt has changed"],
-        ),
+        (appends(), Box::new(grow("b.txt")), &["b.txt has changed"]),
         (appends(), Box::new(remove("b.txt")), &["b.txt is gone"]),
         (appends(), Box::new(link), &["b.txt has changed"]),
         (

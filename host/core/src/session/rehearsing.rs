@@ -3,10 +3,10 @@
 
 mod kept;
 mod seen;
+mod under_way;
 
-use std::collections::HashMap;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use airlock_model::effects::{ActionEffects, Effects, EffectsRecord, Seed};
@@ -17,7 +17,7 @@ use airlock_model::policy::{Phase, Rehearse};
 use airlock_model::reads::Fingerprints;
 use airlock_workspace::View;
 use futures_util::future::BoxFuture;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
 use super::Session;
@@ -26,6 +26,8 @@ use crate::producer::{Producer, Rehearsed};
 use crate::workspace::WorkspaceFolder;
 use crate::world::DecidedAction;
 use seen::{seen, unverified};
+pub(super) use under_way::Rehearsals;
+use under_way::UnderWay;
 
 /// How long whoever called a tool waits for the rehearsal of what that has pushed.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -35,30 +37,6 @@ const REASON: &str = "rehearsal";
 
 /// What may be the matter where its calls have left something in `/scratch`.
 const STAGED: &str = " (`/scratch` is empty when a durable action is applied, whatever its call has left there: what applying needs belongs into its state)";
-
-/// The rehearsals that are under way in this session, by their actions. What is sent is nothing:
-/// that the sender is dropped tells of the end.
-#[derive(Default)]
-pub(super) struct Rehearsals(Mutex<HashMap<ActionId, watch::Receiver<()>>>);
-
-impl Rehearsals {
-    fn lock(&self) -> MutexGuard<'_, HashMap<ActionId, watch::Receiver<()>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// One rehearsal, from when it is sure to come until it has ended, in whatever way.
-struct UnderWay {
-    session: Session,
-    action: ActionId,
-    _ends: watch::Sender<()>,
-}
-
-impl Drop for UnderWay {
-    fn drop(&mut self) {
-        self.session.inner.rehearsals.lock().remove(&self.action);
-    }
-}
 
 /// Whether a rehearsal is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -268,35 +246,6 @@ impl Session {
             producers.iter().any(|it| it.policy().rehearse.is_some())
         };
         self.inner.workspace.is_some() && (self.inner.rehearse != Rehearse::Never || of_plugins())
-    }
-
-    /// None where it is under way already.
-    fn begin(&self, id: &ActionId) -> Option<UnderWay> {
-        let (ends, ended) = watch::channel(());
-        let mut under_way = self.inner.rehearsals.lock();
-        if under_way.contains_key(id) {
-            return None;
-        }
-        under_way.insert(id.clone(), ended);
-        Some(UnderWay {
-            session: self.clone(),
-            action: id.clone(),
-            _ends: ends,
-        })
-    }
-
-    /// Whether a rehearsal is under way.
-    pub(super) fn is_rehearsed(&self, id: &ActionId) -> bool {
-        self.inner.rehearsals.lock().contains_key(id)
-    }
-
-    /// Waits for a rehearsal that is under way.
-    async fn rehearsed(&self, id: &ActionId) {
-        let under_way = self.inner.rehearsals.lock().get(id).cloned();
-        if let Some(mut ended) = under_way {
-            // An error says that the sender is gone.
-            while ended.changed().await.is_ok() {}
-        }
     }
 
     async fn rehearse(self, rehearsal: Rehearsal, spent: Duration) -> EffectsRecord {

@@ -77,7 +77,7 @@ pub(super) fn read(folder: &File, name: &str, limit: u64) -> io::Result<Option<V
     Ok(Some(bytes))
 }
 
-pub(super) fn remove_file(folder: &File, name: &str) -> io::Result<()> {
+pub(crate) fn remove_file(folder: &File, name: &str) -> io::Result<()> {
     step()?;
     match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -114,7 +114,7 @@ pub(crate) fn open_or_make_file(folder: &File, name: &str) -> io::Result<File> {
 }
 
 /// The names in a directory, but `.` and `..`.
-pub(super) fn entries(folder: &File) -> io::Result<Vec<CString>> {
+pub(crate) fn entries(folder: &File) -> io::Result<Vec<CString>> {
     let mut names = Vec::new();
     for entry in rustix::fs::Dir::read_from(folder)? {
         let entry = entry?;

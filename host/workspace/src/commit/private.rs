@@ -91,12 +91,6 @@ impl<'a> Private<'a> {
             Err(error) => return Err(error.into()),
         }
         let private = Self::open(workspace)?.ok_or(Errno::NOENT)?;
-        step()?;
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let mode = Mode::from_raw_mode(0o600);
-        let ignore = rustix::fs::openat(&private.folder, ".gitignore", flags, mode)?;
-        step()?;
-        File::from(ignore).write_all(b"*\n")?;
         sync_now(&File::from(workspace.lower.open("", OFlags::RDONLY)?))?;
         Ok(private)
     }
@@ -129,8 +123,25 @@ impl<'a> Private<'a> {
     /// Finds out before anything is done whether what was done can be noted: a stranger may have
     /// put a link in a place of ours.
     fn check_places(&self) -> io::Result<()> {
+        self.make_ignored()?;
         self.open_committed()?;
         self.open_or_make_outcomes().map(drop)
+    }
+
+    fn make_ignored(&self) -> io::Result<()> {
+        step()?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let mode = Mode::from_raw_mode(0o600);
+        match rustix::fs::openat(&self.folder, ".gitignore", flags, mode) {
+            Ok(ignore) => {
+                let mut ignore = File::from(ignore);
+                step()?;
+                ignore.write_all(b"*\n")?;
+                sync_now(&ignore)
+            }
+            Err(Errno::EXIST) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     fn open_or_make_outcomes(&self) -> io::Result<File> {

@@ -1,6 +1,6 @@
-//! The directories in which a plan's renames change names, where they are once all of it is done, or
-//! undone: a directory can move after something was moved out of it. And which of them must be on the
-//! disk before that.
+//! The directories in which a plan's renames change names, where they are once all of it is done,
+//! or undone: a directory can move after something was moved out of it. And which of them must be
+//! on the disk before that.
 
 use std::collections::BTreeSet;
 use std::ops::Bound::{Excluded, Included};

@@ -153,9 +153,9 @@ fn wait_for(hosts: Vec<Child>) {
     }
 }
 
-fn check_counted(place: &Place, hosts: usize) {
+fn check_counted(place: &Place, commits: usize) {
     let nested = place.path("outer/nested");
-    let expected = (hosts * COMMITS).to_string();
+    let expected = commits.to_string();
     for name in ["one", "two"] {
         assert_eq!(fs::read_to_string(nested.join(name)).unwrap(), expected);
     }
@@ -165,7 +165,7 @@ fn check_counted(place: &Place, hosts: usize) {
     let mut made: Vec<_> = super::script::paths(&nested.join("made"));
     made.sort();
     assert_eq!(lines, made);
-    assert_eq!(lines.len(), hosts * COMMITS);
+    assert_eq!(lines.len(), commits);
 }
 
 #[test]
@@ -195,15 +195,15 @@ fn two_processes_lose_nothing_and_each_commit_is_whole() {
         }
         other => panic!("{other:?}"),
     }
-    check_counted(&place, 2);
+    check_counted(&place, 2 * COMMITS);
 }
 
 #[test]
 fn a_workspace_in_another_and_the_one_above_it_commit_to_the_same_files() {
     let place = Place::new();
     let outer = open(&place.path("outer"));
-    // From its first lock on, those in it know of it.
-    outer.locked(|| ()).unwrap();
+    // From its first commit on, those in it know of it.
+    count(&outer, "nested/", &place.path("spill"), "first").unwrap();
     let hosts = vec![
         place.start("above-a", "outer", "nested/"),
         place.start("nested-a", "outer/nested", ""),
@@ -219,7 +219,7 @@ fn a_workspace_in_another_and_the_one_above_it_commit_to_the_same_files() {
         assert_eq!(one, two);
     }
     wait_for(hosts);
-    check_counted(&place, 4);
+    check_counted(&place, 4 * COMMITS + 1);
     // Each has its own records, which the other one doesn't show.
     assert!(outer.is_committed("above-a-0").unwrap());
     assert!(!outer.is_committed("nested-a-0").unwrap());
@@ -255,11 +255,32 @@ fn who_may_only_read_a_folder_holds_up_no_commit() {
 }
 
 #[test]
+fn who_commits_nothing_leaves_nothing() {
+    let place = Place::new();
+    let nested = place.path("outer/nested");
+    let workspace = open(&nested);
+    let is_left = || nested.join(".airlock").exists();
+    workspace.locked(|| assert!(is_left())).unwrap();
+    assert!(!is_left());
+    let view = workspace.view(0).unwrap();
+    view.begin(&LayerOptions::new(place.path("spill"))).unwrap();
+    view.commit(&workspace, &ticket("nothing")).unwrap();
+    assert!(!is_left());
+    view.begin(&LayerOptions::new(place.path("spill"))).unwrap();
+    write(&view.root(), "one", "2").unwrap();
+    let refused = view.commit_if(&workspace, &ticket("no"), |_| Err(CommitError::OtherFolder));
+    assert!(matches!(refused, Err(CommitError::OtherFolder)));
+    assert!(!is_left());
+    view.commit(&workspace, &ticket("it")).unwrap();
+    assert!(is_left());
+}
+
+#[test]
 fn a_lock_that_somebody_has_removed_is_not_waited_for_and_not_taken() {
     let place = Place::new();
     let nested = place.path("outer/nested");
     let workspace = open(&nested);
-    workspace.locked(|| ()).unwrap();
+    count(&workspace, "", &place.path("spill"), "first").unwrap();
     let lock = nested.join(".airlock/lock");
     let old = File::open(&lock).unwrap();
     rustix::fs::flock(&old, FlockOperation::NonBlockingLockExclusive).unwrap();
@@ -287,7 +308,7 @@ fn the_lock_is_held_from_the_check_on_and_never_before() {
     let exclusive = FlockOperation::NonBlockingLockExclusive;
     let shared = FlockOperation::NonBlockingLockShared;
     let free = |folder: &Path| assert_eq!(lock_of_another(folder, exclusive), Ok(()));
-    open(&outer).locked(|| ()).unwrap();
+    count(&open(&outer), "nested/", &place.path("spill"), "first").unwrap();
     let workspace = open(&nested);
     let view = workspace.view(0).unwrap();
     view.begin(&LayerOptions::new(place.path("spill"))).unwrap();

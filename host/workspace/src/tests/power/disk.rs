@@ -1,11 +1,11 @@
 //! A disk that loses and reorders what was not synced.
 //!
-//! What a system call does is one change: to the contents of a file, to the attributes of an object,
-//! or to one or two names, as a rename has it. A loss of power keeps any of those that were not
-//! synced, within what every file system promises that has a journal:
+//! What a system call does is one change: to the contents of a file, to the attributes of an
+//! object, or to one or two names, as a rename has it. A loss of power keeps any of those that were
+//! not synced, within what every file system promises that has a journal:
 //!
-//! - a change of names is kept or lost as a whole, and is lost where an earlier one of the same name
-//!   or the same object is; directories don't move past each other;
+//! - a change of names is kept or lost as a whole, and is lost where an earlier one of the same
+//!   name or the same object is; directories don't move past each other;
 //! - of the contents of a file, a part may be there, or zeros in their place;
 //! - a synced file has its contents and attributes, but its name only if the directory is synced.
 

@@ -103,7 +103,7 @@ fn there_are_no_more_connections_and_conversations_than_may_be() {
     let config = config(&store, "max-connections = 2\nmax-conversations = 1");
     let web = Web::start(&store, folder.path(), &["--config", &config]);
     // Two with a token: a third waits until one of them goes.
-    let mut known = || {
+    let known = || {
         let mut stream = web.connect();
         let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
         let head = head("POST", ANN, ping.len(), &[]).replace("HTTP/1.0", "HTTP/1.1");

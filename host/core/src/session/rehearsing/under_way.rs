@@ -1,0 +1,65 @@
+//! Which rehearsals are under way: one of each action at most, for which whoever wants to know
+//! waits.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use airlock_model::pending::ActionId;
+use tokio::sync::watch;
+
+use super::super::Session;
+
+/// The rehearsals that are under way in this session, by their actions. What is sent is nothing:
+/// that the sender is dropped tells of the end.
+#[derive(Default)]
+pub(in crate::session) struct Rehearsals(Mutex<HashMap<ActionId, watch::Receiver<()>>>);
+
+impl Rehearsals {
+    fn lock(&self) -> MutexGuard<'_, HashMap<ActionId, watch::Receiver<()>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One rehearsal, from when it is sure to come until it has ended, in whatever way.
+pub(super) struct UnderWay {
+    session: Session,
+    action: ActionId,
+    _ends: watch::Sender<()>,
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.session.inner.rehearsals.lock().remove(&self.action);
+    }
+}
+
+impl Session {
+    /// None where it is under way already.
+    pub(super) fn begin(&self, id: &ActionId) -> Option<UnderWay> {
+        let (ends, ended) = watch::channel(());
+        let mut under_way = self.inner.rehearsals.lock();
+        if under_way.contains_key(id) {
+            return None;
+        }
+        under_way.insert(id.clone(), ended);
+        Some(UnderWay {
+            session: self.clone(),
+            action: id.clone(),
+            _ends: ends,
+        })
+    }
+
+    /// Whether a rehearsal is under way.
+    pub(in crate::session) fn is_rehearsed(&self, id: &ActionId) -> bool {
+        self.inner.rehearsals.lock().contains_key(id)
+    }
+
+    /// Waits for a rehearsal that is under way.
+    pub(super) async fn rehearsed(&self, id: &ActionId) {
+        let under_way = self.inner.rehearsals.lock().get(id).cloned();
+        if let Some(mut ended) = under_way {
+            // An error says that the sender is gone.
+            while ended.changed().await.is_ok() {}
+        }
+    }
+}
