@@ -17,17 +17,19 @@ pub(super) enum Direction {
 
 /// Their paths below the workspace, once all steps are done, or undone.
 pub(super) fn touched(steps: &[Step], direction: Direction) -> BTreeSet<String> {
-    let renames = steps.iter().map(|step| (&step.from, &step.to));
     match direction {
-        Direction::Forward => of(renames),
-        Direction::Backward => of(renames.rev().map(|(from, to)| (to, from))),
+        Direction::Forward => of(steps.iter().map(|step| (step, &step.from, &step.to))),
+        Direction::Backward => of(steps.iter().rev().map(|step| (step, &step.to, &step.from))),
     }
 }
 
-fn of<'a>(renames: impl Iterator<Item = (&'a Name, &'a Name)>) -> BTreeSet<String> {
+fn of<'a>(renames: impl Iterator<Item = (&'a Step, &'a Name, &'a Name)>) -> BTreeSet<String> {
     let mut touched = BTreeSet::new();
-    for (from, to) in renames {
+    for (step, from, to) in renames {
         touched.extend(parents(from, to));
+        if !is_directory(step) {
+            continue;
+        }
         for name in at_or_below(&touched, from) {
             let rest = &text(&name)[text(from).len()..];
             let now = format!("{}{rest}", text(to));
