@@ -1,4 +1,4 @@
-"""The files that programs look for in the folder in which they start, as strace sees them, beside the table of control files."""
+"""Compares the table of control files with the files that programs look for where they start, as strace sees it."""
 
 import json
 import os
@@ -11,9 +11,9 @@ from pathlib import Path
 PACKAGE = {"name": "a", "version": "1.0.0", "scripts": {"test": "true"}}
 MANIFEST = '[package]\nname = "a"\nversion = "0.1.0"\nedition = "2021"\n'
 
-# What a program looks for and only reads as source text, or lists, or has made itself.
+# Files that programs read as plain source, list, or make themselves.
 SOURCES = {
-    "HEAD": "makes a repository only beside `objects` and `refs`, which rules look for",
+    "HEAD": "a repository only with `objects` and `refs`, which rules look for",
     "__init__.py": "source",
     "README": "text",
     "README.md": "text",
@@ -46,7 +46,7 @@ def projects(python):
 
 
 def looked_for(files, command):
-    """The top-level names that a command looks for in a folder with these files, but those that it makes there."""
+    """The top-level names that a command looks for in a folder with these files, except those that it makes."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place).resolve() / "project"
         for name, text in files.items():
@@ -60,14 +60,14 @@ def looked_for(files, command):
         found, made = set(), set()
         for call, arguments in re.findall(r"^\d+ +(\w+)\((.*)", trace.read_text(errors="replace"), re.MULTILINE):
             paths = re.findall(r'(?:<([^>]*)>, )?"((?:[^"\\]|\\.)*)"', arguments)
-            # What follows is what a program is called with, or where a link leads.
+            # The rest are arguments of a program, or the target of a link.
             for start, path in paths[:1] if call in {"execve", "readlink", "readlinkat"} else paths:
                 path = os.path.normpath(os.path.join(start or folder, path))
                 if path.startswith(f"{folder}/"):
                     makes = "O_CREAT" in arguments or call in MAKING
                     (made if makes else found).add(os.path.relpath(path, folder))
     assert ran.returncode == 0 or command[0] in {"git", "make"}, ran.stderr
-    # Below what is given or made, there is nothing that was there before.
+    # Leaves out the project's own files and those that the command made.
     given = set(files) | made
     return {path for path in found if not any(Path(path).is_relative_to(one) for one in given)}
 
@@ -88,7 +88,7 @@ def main(program, python):
         found = looked_for(files, command)
         found = {path for path in found if Path(path).parts[0] not in SOURCES}
         print(f"{name}: {', '.join(sorted(found)) or 'nothing'}")
-        # A control: each of them looks for something, or the trace has shown nothing.
+        # A control: without it an empty trace would pass.
         assert found or name in {"Python", "git"}, f"{name} was not seen to look for anything"
         missing += [f"{name} looks for {path}" for path in sorted(found) if not is_known(program, path)]
     for line in missing:

@@ -14,6 +14,7 @@ mod selected;
 mod steps;
 mod syntax_errors;
 pub(crate) mod template;
+mod texts;
 
 use serde::{Deserialize, Serialize};
 

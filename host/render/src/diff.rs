@@ -29,7 +29,7 @@ pub(super) fn roles(text: &str) -> Vec<Option<Role>> {
     }
 }
 
-/// The lines that tell of one file, where there are such; leaves those behind them.
+/// The lines about one file, if `lines` begins with such; leaves the lines after them.
 fn file(lines: &mut Split<'_, char>) -> Option<Vec<Role>> {
     let is_file = lines.next()?.starts_with("--- ") && lines.next()?.starts_with("+++ ");
     if !is_file {

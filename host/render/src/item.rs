@@ -1,5 +1,5 @@
-//! What a block is made of. A line of a text becomes a [`Line`] only when it is rendered: a result
-//! can have millions of them.
+//! The parts of a block. A line of a text becomes a [`Line`] only when it is rendered, because a
+//! result can have millions of them.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ pub(super) enum Item {
     Text(Text),
 }
 
-/// Some lines that are not the host's own, or that may be many.
+/// Text that is not the host's own, or long.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Text {
     text: String,
@@ -21,7 +21,7 @@ pub(super) struct Text {
     keeps_line_ends: bool,
     /// How many of its lines are shown.
     count: usize,
-    /// What the first line begins with, and all others.
+    /// The beginning of the first line, and of all others.
     first: Line,
     rest: Line,
     /// Whether some lines may be left out.
@@ -106,7 +106,7 @@ impl Item {
         }
     }
 
-    /// Whether it is part of a text, of which some lines may be left out.
+    /// Whether it belongs to a text that may be shown in part.
     pub fn is_preview(&self) -> bool {
         matches!(self, Self::Text(text) if text.is_preview)
     }

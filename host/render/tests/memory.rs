@@ -1,4 +1,4 @@
-//! What it takes to show a text, as the system counts it: in a process of its own.
+//! The memory that rendering takes, as the system counts it for this process.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Where a commit may be cut off or fail, for tests, which are also told of what it makes durable.
+//! Lets tests cut a commit off at any system call, and watch what it syncs.
 
 #[cfg(any(test, fuzzing))]
 mod injected;
@@ -25,15 +25,15 @@ pub(crate) fn step() -> io::Result<()> {
     Ok(())
 }
 
-/// A file or a directory is on the disk by now; everything is where it is none.
+/// A file or directory was synced; none means the whole file system.
 #[inline]
 pub(crate) fn synced(_file: Option<&File>) {
     #[cfg(test)]
     watched::synced(_file);
 }
 
-/// The number of an object on its file system. A test that puts back what a disk had can't give an
-/// object the same one.
+/// The number of an object. Tests map numbers: an object that they restore gets a new one from the
+/// system.
 #[inline]
 pub(crate) fn inode(number: u64) -> u64 {
     #[cfg(test)]

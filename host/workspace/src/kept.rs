@@ -16,7 +16,7 @@ use crate::path::PRIVATE;
 /// The attribute in which Linux keeps an access control list (ACL).
 pub(crate) const ACL: &str = "system.posix_acl_access";
 
-/// The attribute in which Linux keeps what a program may do beyond its user.
+/// The attribute in which Linux keeps the capabilities of a program.
 pub(crate) const CAPABILITIES: &str = "security.capability";
 
 /// The longest list of names, and the longest value, in bytes.

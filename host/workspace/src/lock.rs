@@ -1,8 +1,8 @@
 //! One commit at a time: of a workspace, and of those that it lies in or that lie in it.
 //!
-//! The locks are the system's own (`flock`) on a file in the private folder, since whoever may read
-//! a file may lock it: exclusive in the workspace, shared in those above it. So two workspaces side
-//! by side don't wait for each other, and one that lies in another does, once the outer one has a
+//! The locks (`flock`) are on a file in the private folder, because every user who can read a file
+//! can lock it. They are exclusive in the workspace, and shared in those above it: two workspaces
+//! side by side don't wait for each other, and one inside another does once the outer one has a
 //! private folder. They end with the process.
 
 use std::fs::File;
@@ -29,10 +29,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// `flock` can wait, but not until a time.
 const BETWEEN_TRIES: Duration = Duration::from_millis(5);
 
-/// Runs something while no other commit or recovery runs. None where somebody else had one of the
-/// locks for too long.
+/// Runs something while no other commit or recovery runs. None if another process holds a lock for
+/// too long.
 ///
-/// A private folder that is made for the lock goes with it, unless something was committed.
+/// A private folder that is made for the lock is removed after it, unless something was committed.
 pub(crate) fn with_lock<T>(workspace: &Opened, run: impl FnOnce() -> T) -> io::Result<Option<T>> {
     let until = Instant::now() + PATIENCE;
     let mut held = Vec::new();
@@ -48,15 +48,15 @@ pub(crate) fn with_lock<T>(workspace: &Opened, run: impl FnOnce() -> T) -> io::R
             Ok(Taken::TooLate) => return Ok(None),
             Ok(Taken::Gone) => {}
             Err(error) if is_read_only(&error) => {}
-            Err(error) => return Err(error),
+            Err(error) => return Err(named(directory, &error)),
         }
     }
     let own = match take_own(workspace, until) {
         Ok(Some(own)) => own,
         Ok(None) => return Ok(None),
-        // Who may not write here commits nothing.
+        // A user who can't write here can't commit either.
         Err(error) if is_read_only(&error) => return Ok(Some(run())),
-        Err(error) => return Err(error),
+        Err(error) => return Err(named(&workspace.path, &error)),
     };
     let result = run();
     own.release(workspace);
@@ -65,7 +65,7 @@ pub(crate) fn with_lock<T>(workspace: &Opened, run: impl FnOnce() -> T) -> io::R
 
 struct Own {
     _lock: File,
-    /// Where the private folder was made for it.
+    /// The private folder, if it was made for the lock.
     made: Option<File>,
 }
 
@@ -95,7 +95,8 @@ fn take_own(workspace: &Opened, until: Instant) -> io::Result<Option<Own>> {
 }
 
 impl Own {
-    /// Whoever waits for it makes the folder again.
+    /// Removes a private folder that holds nothing else. A process that waits for the lock makes it
+    /// again.
     fn release(self, workspace: &Opened) {
         let Some(private) = self.made else { return };
         let is_unused = entries(&private)
@@ -114,8 +115,8 @@ impl Own {
     }
 }
 
-/// The private folder in a directory above, if there is one. In others' directories, say `/home`,
-/// there is none that this user commits to.
+/// The private folder of this user in a directory above, if there is one. Other users' folders are
+/// not for this user's commits.
 fn private_of_this_user(directory: &Path) -> io::Result<Option<File>> {
     let this_user = rustix::process::geteuid().as_raw();
     let opened = open_directory(directory).and_then(|directory| {
@@ -129,6 +130,11 @@ fn private_of_this_user(directory: &Path) -> io::Result<Option<File>> {
     Ok((owner == this_user).then_some(private))
 }
 
+fn named(directory: &Path, error: &io::Error) -> io::Error {
+    let lock = directory.join(PRIVATE).join(LOCK);
+    io::Error::new(error.kind(), format!("{}: {error}", lock.display()))
+}
+
 fn is_read_only(error: &io::Error) -> bool {
     let kinds = [
         io::ErrorKind::PermissionDenied,
@@ -139,9 +145,9 @@ fn is_read_only(error: &io::Error) -> bool {
 
 enum Taken {
     Lock(File),
-    /// Others had it until then.
+    /// Another process held it until the deadline.
     TooLate,
-    /// Somebody has removed the folder.
+    /// The folder was removed.
     Gone,
 }
 
@@ -156,7 +162,7 @@ fn take(private: &File, lock: FlockOperation, until: Instant) -> io::Result<Take
         if !wait(&file, lock, until)? {
             return Ok(Taken::TooLate);
         }
-        // Somebody may have removed it meanwhile, and others lock another file by now.
+        // If the file was removed in between, other processes lock another one by now.
         let named = rustix::fs::statat(private, LOCK, AtFlags::SYMLINK_NOFOLLOW);
         let locked = Stamp::of(&rustix::fs::fstat(&file)?);
         if named.is_ok_and(|named| Stamp::of(&named).is_same_object(&locked)) {

@@ -161,7 +161,7 @@ pub struct RealFolder<'a> {
 }
 
 impl RealFolder<'_> {
-    /// Reads contents for so long from now on, and no longer.
+    /// Limits the time for reading contents, from now on.
     pub fn within(mut self, time: Duration) -> Self {
         self.until = Deadline::within(Some(time));
         self
@@ -179,8 +179,8 @@ impl RealFolder<'_> {
     /// tells.
     ///
     /// # Errors
-    /// Those of the system; `ESTALE` where it changes meanwhile;
-    /// [`TimedOut`](io::ErrorKind::TimedOut) where the time is over.
+    /// Those of the system; `ESTALE` if the file changes while it is read;
+    /// [`TimedOut`](io::ErrorKind::TimedOut) if the time is up.
     pub fn facts(&mut self, path: &str) -> io::Result<Option<(Stamp, Facts)>> {
         let Some(stamp) = self.parents.stamp(path)? else {
             return Ok(None);

@@ -3,6 +3,7 @@
 mod advising;
 mod applying;
 mod damaged;
+mod filling;
 mod languages;
 mod parsing;
 mod paths;

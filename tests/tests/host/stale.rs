@@ -75,7 +75,7 @@ async fn nothing_runs_where_a_file_that_it_is_about_has_changed() {
     let make_executable = |workspace: &Path| {
         fs::set_permissions(workspace.join("a.txt"), Permissions::from_mode(0o755)).unwrap();
     };
-    // Longer than anybody waits for its digest.
+    // Too long to read.
     let grow = |path: &'static str| {
         move |workspace: &Path| {
             let file = fs::File::options().write(true).open(workspace.join(path));

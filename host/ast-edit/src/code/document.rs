@@ -11,6 +11,7 @@
 //! call have a stack that is large enough for that.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::ops::{ControlFlow, Range};
 
 use ast_grep_core::source::{Edit, SgNode};
@@ -20,6 +21,7 @@ use tree_sitter::{Node, Tree, TreeCursor};
 use super::grammar::Grammar;
 use super::parser::{self, ParseFailure};
 use super::steps::Steps;
+use super::texts::Texts;
 
 /// How deep the nodes of a source may lie inside each other: more than generated code has, and less
 /// than the stack of a thread has room for. Each level takes 454 bytes of it, in any language, and
@@ -36,6 +38,7 @@ pub(crate) struct Document {
     grammar: Grammar,
     tree: Tree,
     steps: Steps,
+    texts: OnceCell<Texts>,
 }
 
 impl Document {
@@ -67,6 +70,7 @@ impl Document {
             grammar,
             tree,
             steps,
+            texts: OnceCell::new(),
         };
         document.check_depth(most)?;
         Ok(document)
@@ -92,6 +96,11 @@ impl Document {
 
     pub fn steps(&self) -> &Steps {
         &self.steps
+    }
+
+    /// The strings and other texts of several lines.
+    pub fn texts(&self) -> &Texts {
+        self.texts.get_or_init(|| Texts::of(self))
     }
 
     /// Without recursion, and without a look at small trees: none is deeper than it has nodes.

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ast_grep_core::NodeMatch;
-use ast_grep_core::matcher::MatcherExt as _;
+use ast_grep_core::matcher::{MatcherExt as _, Pattern};
+use ast_grep_core::{Matcher as _, NodeMatch};
 use serde::{Deserialize, Serialize};
 use tree_sitter::{InputEdit, Tree};
 
@@ -327,7 +327,7 @@ impl OpMatches {
         line_ends: &LineEnds,
         room: &MemoryBudget,
     ) -> Result<(), RewriteError> {
-        let range = op.template.replaced_range(matched, &reading.pattern);
+        let range = replaced(matched, &reading.pattern);
         // One place may match in two readings, or as a node and the only one in it.
         if range.is_empty() || range == self.last {
             return Ok(());
@@ -351,6 +351,15 @@ impl OpMatches {
             self.edits.push(Edit { range, text });
         }
         Ok(())
+    }
+}
+
+/// The part of a match that is replaced: a final semicolon stays if the pattern has none.
+fn replaced(matched: &NodeMatch<'_, Document>, pattern: &Pattern) -> Range<usize> {
+    let range = matched.range();
+    match pattern.get_match_len(matched.get_node().clone()) {
+        Some(length) => range.start..range.start + length,
+        None => range,
     }
 }
 

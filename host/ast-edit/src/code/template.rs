@@ -1,45 +1,33 @@
 //! What a match is replaced by.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::ops::Range;
 
 use ast_grep_core::NodeMatch;
-use ast_grep_core::language::Language as Patterns;
-use ast_grep_core::matcher::{Pattern, PatternBuilder, PatternError, PatternNode};
+use ast_grep_core::matcher::PatternNode;
 use ast_grep_core::meta_var::MetaVariable;
-use ast_grep_core::replacer::{Replacer as _, TemplateFix};
 
 use super::document::Document;
 use super::grammar::{Piece, escapes};
 use super::language::Language;
 
-/// How far back ast-grep looks for the start of a line.
-const INDENT_LOOK_BACK: usize = 512;
+/// How far the start of a line is looked for, in bytes: a source may have one line only.
+const LOOK_BACK: usize = 4096;
 
 /// The `out` of an op, for one language.
 pub(crate) struct Template {
-    fix: TemplateFix,
-    /// Bytes and ends of lines that are its own.
-    own: Size,
-    /// For each name: how often it is used, and by how many spaces together those places are
-    /// indented.
-    uses: BTreeMap<(usize, String), (usize, usize)>,
+    parts: Vec<Part>,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
-struct Size {
-    bytes: usize,
-    lines: usize,
-}
-
-impl Size {
-    fn of(text: &str) -> Self {
-        let lines = text.bytes().filter(|byte| *byte == b'\n').count();
-        Self {
-            bytes: text.len(),
-            lines,
-        }
-    }
+enum Part {
+    /// Its own text.
+    Text(String),
+    Variable {
+        variable: MetaVariable,
+        /// The spaces and tabs that the variable's line in the template begins with.
+        indent: String,
+    },
 }
 
 impl Template {
@@ -63,64 +51,142 @@ impl Template {
             }
         };
         let sign = if has_own { other_sign(out) } else { '$' };
-        let Ok(fix) = TemplateFix::try_new(&text, &Signed(sign));
-        let mut uses: BTreeMap<(usize, String), (usize, usize)> = BTreeMap::new();
-        for (at, signs, name) in uses_in(&text, sign) {
-            let (count, indent) = uses.entry((signs, name.to_owned())).or_default();
-            *count += 1;
-            *indent += indent_at(&text.as_bytes()[..at]);
-        }
         Ok(Self {
-            fix,
-            own: Size::of(&text),
-            uses,
+            parts: parts(&text, sign),
         })
     }
 
     /// How many bytes the replacement has at most.
     pub fn size(&self, matched: &NodeMatch<'_, Document>) -> usize {
-        let source = matched.get_doc().source();
-        let mut bytes = self.own.bytes;
-        let mut lines = self.own.lines;
-        for ((signs, name), (count, indent)) in &self.uses {
-            let variable = match signs {
-                3 => MetaVariable::MultiCapture(name.clone()),
-                _ => MetaVariable::Capture(name.clone(), true),
-            };
-            let Some(text) = matched.get_env().get_var_bytes(&variable) else {
-                continue;
-            };
-            let ends = text.iter().filter(|byte| **byte == b'\n').count();
-            bytes = bytes.saturating_add(text.len().saturating_mul(*count));
-            bytes = bytes.saturating_add(ends.saturating_mul(*indent));
-            lines = lines.saturating_add(ends.saturating_mul(*count));
-        }
-        let indent = indent_at(&source.as_bytes()[..matched.range().start]);
-        bytes.saturating_add(lines.saturating_mul(indent + 1))
+        let place = indent_at(matched.get_doc().source(), matched.range().start).len();
+        let sizes = self.parts.iter().map(|part| match part {
+            Part::Text(text) => size(text, place),
+            Part::Variable { variable, indent } => match captured(matched, variable) {
+                Some(range) => size(
+                    &matched.get_doc().source()[range],
+                    place.saturating_add(indent.len()),
+                ),
+                None => 0,
+            },
+        });
+        sizes.fold(0, usize::saturating_add)
     }
 
+    /// The replacement of a match. Its lines are indented like the first line of the match.
     pub fn fill(&self, matched: &NodeMatch<'_, Document>) -> String {
-        // It is made of whole nodes and of a template, which both are text.
-        String::from_utf8_lossy(&self.fix.generate_replacement(matched)).into_owned()
-    }
-
-    pub fn replaced_range(
-        &self,
-        matched: &NodeMatch<'_, Document>,
-        pattern: &Pattern,
-    ) -> std::ops::Range<usize> {
-        self.fix.get_replaced_range(matched, pattern)
+        let document = matched.get_doc();
+        let place = indent_at(document.source(), matched.range().start);
+        let mut filled = String::new();
+        for part in &self.parts {
+            match part {
+                Part::Text(text) => {
+                    let mut lines = text.split('\n');
+                    filled.push_str(lines.next().unwrap_or_default());
+                    for line in lines {
+                        filled.push('\n');
+                        filled.push_str(place);
+                        filled.push_str(line);
+                    }
+                }
+                Part::Variable { variable, indent } => {
+                    if let Some(range) = captured(matched, variable) {
+                        insert(&mut filled, document, range, &format!("{place}{indent}"));
+                    }
+                }
+            }
+        }
+        filled
     }
 }
 
-/// The spaces before the first word of the line that a text ends in, as ast-grep counts them.
-fn indent_at(text: &[u8]) -> usize {
-    let text = &text[text.len().saturating_sub(INDENT_LOOK_BACK)..];
-    let line = text
-        .rsplit(|byte| *byte == b'\n')
-        .next()
-        .unwrap_or_default();
-    line.iter().take_while(|byte| **byte == b' ').count()
+fn size(text: &str, indent: usize) -> usize {
+    let ends = text.bytes().filter(|byte| *byte == b'\n').count();
+    text.len().saturating_add(ends.saturating_mul(indent))
+}
+
+/// The source range that a metavariable has matched. None if it has matched nothing.
+fn captured(matched: &NodeMatch<'_, Document>, variable: &MetaVariable) -> Option<Range<usize>> {
+    match variable {
+        MetaVariable::Capture(name, _) => Some(matched.get_env().get_match(name)?.range()),
+        MetaVariable::MultiCapture(name) => {
+            let nodes = matched.get_env().get_multiple_matches(name);
+            Some(nodes.first()?.range().start..nodes.last()?.range().end)
+        }
+        MetaVariable::Dropped(_) | MetaVariable::Multiple => None,
+    }
+}
+
+/// Adds a piece of source, reindented. Lines that begin inside a string stay unchanged.
+fn insert(filled: &mut String, document: &Document, range: Range<usize>, indent: &str) {
+    let source = document.source();
+    let before = indent_at(source, range.start);
+    let mut at = range.start;
+    for (number, line) in source[range].split('\n').enumerate() {
+        if number > 0 {
+            filled.push('\n');
+        }
+        match number == 0 || document.texts().has(at) {
+            true => filled.push_str(line),
+            false => move_line(filled, line, before, indent),
+        }
+        at += line.len() + 1;
+    }
+}
+
+/// Reindents a line as its first line is. A line with less indentation moves as far as it can.
+fn move_line(filled: &mut String, line: &str, from: &str, to: &str) {
+    if let Some(rest) = line.strip_prefix(from) {
+        filled.push_str(to);
+        filled.push_str(rest);
+        return;
+    }
+    let spaces = line.len() - line.trim_start_matches(' ').len();
+    match to.len().checked_sub(from.len()) {
+        Some(more) if is_spaces(from) && is_spaces(to) => {
+            filled.extend(std::iter::repeat_n(' ', more));
+            filled.push_str(line);
+        }
+        None if is_spaces(from) && is_spaces(to) => {
+            filled.push_str(&line[spaces.min(from.len() - to.len())..]);
+        }
+        // The width of a tab is unknown.
+        _ => filled.push_str(line),
+    }
+}
+
+fn is_spaces(indent: &str) -> bool {
+    indent.bytes().all(|byte| byte == b' ')
+}
+
+/// The spaces and tabs that the line of a place begins with; none if the line is very long.
+fn indent_at(text: &str, at: usize) -> &str {
+    let from = at.saturating_sub(LOOK_BACK);
+    let before = &text.as_bytes()[from..at];
+    let start = match before.iter().rposition(|byte| *byte == b'\n') {
+        Some(end) => from + end + 1,
+        None if from == 0 => 0,
+        None => return "",
+    };
+    let line = &text[start..at];
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+}
+
+fn parts(text: &str, sign: char) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut from = 0;
+    for (at, signs, name) in uses_in(text, sign) {
+        parts.push(Part::Text(text[from..at].to_owned()));
+        parts.push(Part::Variable {
+            variable: match signs {
+                3 => MetaVariable::MultiCapture(name.to_owned()),
+                _ => MetaVariable::Capture(name.to_owned(), true),
+            },
+            indent: indent_at(text, at).to_owned(),
+        });
+        from = at + signs * sign.len_utf8() + name.len();
+    }
+    parts.push(Part::Text(text[from..].to_owned()));
+    parts
 }
 
 /// A sign in place of `$` that the text doesn't have, so that `$NAME` in it is no metavariable.
@@ -152,28 +218,6 @@ fn with_other_sign(text: &str) -> String {
         }
     }
     signed
-}
-
-/// A language for templates alone: of all that a language says, they ask only for the sign.
-#[derive(Clone)]
-struct Signed(char);
-
-impl Patterns for Signed {
-    fn meta_var_char(&self) -> char {
-        self.0
-    }
-
-    fn kind_to_id(&self, _: &str) -> u16 {
-        0
-    }
-
-    fn field_to_id(&self, _: &str) -> Option<u16> {
-        None
-    }
-
-    fn build_pattern(&self, _: &PatternBuilder) -> Result<Pattern, PatternError> {
-        Err(PatternError::Parse("there is only a template".to_owned()))
-    }
 }
 
 /// The metavariables that a pattern binds.
@@ -233,7 +277,7 @@ fn check_template(template: &str, variables: &Variables<'_>) -> Result<(), Strin
 }
 
 /// The metavariables of a template, each with the number of its dollar signs, by the rules of
-/// [`TemplateFix`].
+/// ast-grep's templates.
 pub(crate) fn used_in(template: &str) -> impl Iterator<Item = (usize, &str)> {
     uses_in(template, '$').map(|(_, signs, name)| (signs, name))
 }
@@ -261,9 +305,34 @@ fn uses_in(template: &str, sign: char) -> impl Iterator<Item = (usize, usize, &s
 
 #[cfg(test)]
 mod tests {
+    use ast_grep_core::language::Language as Patterns;
+    use ast_grep_core::matcher::{Pattern, PatternBuilder, PatternError};
+    use ast_grep_core::replacer::TemplateFix;
     use proptest::prelude::*;
 
     use super::*;
+
+    /// A language for templates alone: of all that a language says, they ask only for the sign.
+    #[derive(Clone)]
+    struct Signed(char);
+
+    impl Patterns for Signed {
+        fn meta_var_char(&self) -> char {
+            self.0
+        }
+
+        fn kind_to_id(&self, _: &str) -> u16 {
+            0
+        }
+
+        fn field_to_id(&self, _: &str) -> Option<u16> {
+            None
+        }
+
+        fn build_pattern(&self, _: &PatternBuilder) -> Result<Pattern, PatternError> {
+            Err(PatternError::Parse("there is only a template".to_owned()))
+        }
+    }
 
     proptest! {
         /// Else what is checked is not what is replaced.

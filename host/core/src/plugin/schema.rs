@@ -14,6 +14,7 @@ mod equality;
 mod meter;
 mod params;
 mod size;
+mod violations;
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -182,13 +183,8 @@ impl Schema {
             ..allowance
         };
         let listed = meter::run(*cost, listing.clone(), || {
-            let errors = validator.iter_errors(value).take(LISTED);
-            errors
-                .map(|error| Violation {
-                    path: cut(error.instance_path()),
-                    message: cut(&error),
-                })
-                .collect::<Vec<_>>()
+            let errors: Vec<_> = validator.iter_errors(value).take(LISTED).collect();
+            violations(&errors)
         });
         match listed {
             Ok(violations) if !violations.is_empty() => Judged::Misfits(violations),

@@ -108,12 +108,12 @@ pub(crate) struct FilesNow<'a> {
 enum Now {
     Is(Rc<Facts>),
     Gone,
-    /// It can't be read any more, or not in time, or changes just now.
+    /// It can't be read, or not in time, or is changing.
     Unreadable,
 }
 
 impl<'a> FilesNow<'a> {
-    /// `time`: how long contents are read, together.
+    /// `time`: the most that reading contents may take, for all files together.
     pub fn new(view: &'a View, time: Duration) -> Self {
         Self {
             real: RefCell::new(view.real().within(time)),
@@ -256,7 +256,7 @@ impl Basis {
         if stamp.fingerprint(true) == then.fingerprint {
             return Ok(None);
         }
-        // What can't be the same isn't read.
+        // A file that can't be the same isn't read.
         let is_noted = then.digest.is_some() && stamp.size <= HASHED_OF_ONE;
         let is_digested = is_noted || left.is_some_and(Option::is_some);
         let digest = match is_digested.then(|| view.facts(path)) {

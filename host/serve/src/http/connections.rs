@@ -1,5 +1,5 @@
-//! Connections, as many as there may be, and none that only waits. Who has shown no token makes
-//! room for others.
+//! Accepts a limited number of connections and closes idle ones. Clients without a token make room
+//! for others.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;

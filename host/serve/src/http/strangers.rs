@@ -1,4 +1,4 @@
-//! Connections on which nobody has shown a token yet: they go when there is no room for another.
+//! Closes connections that have not authenticated when there is no room for another one.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use airlock_host::cancel::CancellationToken;
 
-/// Who is at the other end of a connection.
+/// The client of a connection.
 #[derive(Debug, Default)]
 pub struct Visitor {
     /// Whether a request on it had a token.
@@ -20,7 +20,7 @@ impl Visitor {
         self.is_known.store(true, Ordering::Relaxed);
     }
 
-    /// Waits until the connection is needed for somebody else.
+    /// Waits until its place is needed for another client.
     pub async fn asked_to_leave(&self) {
         self.leave.cancelled().await;
     }
@@ -41,7 +41,7 @@ impl Visitors {
         self.lock().retain(|other| !Arc::ptr_eq(other, visitor));
     }
 
-    /// Has the one leave that has been here longest without a token, if there is any.
+    /// Asks the oldest client without a token to leave, if there is one.
     pub fn make_room(&self) {
         let visitors = self.lock();
         let mut strangers = visitors.iter().filter(|visitor| {

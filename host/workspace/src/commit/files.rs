@@ -44,7 +44,7 @@ pub(super) fn sync(file: &File, durable: Durable) -> io::Result<()> {
     }
 }
 
-/// Syncs a file with its attributes, or a directory with the names in it.
+/// Syncs a file with its attributes, or a directory with its names.
 pub(super) fn sync_now(file: &File) -> io::Result<()> {
     step()?;
     file.sync_all()?;
@@ -85,7 +85,7 @@ pub(crate) fn remove_file(folder: &File, name: &str) -> io::Result<()> {
     }
 }
 
-/// A directory in another one, for this user alone; made where there is none.
+/// Opens a directory in another one, or makes it, for this user alone.
 pub(super) fn open_or_make(folder: &File, name: &str) -> io::Result<File> {
     step()?;
     match rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(0o700)) {
@@ -96,7 +96,7 @@ pub(super) fn open_or_make(folder: &File, name: &str) -> io::Result<File> {
     Ok(File::from(open_beneath(folder, name, flags)?))
 }
 
-/// A file in one, for this user alone, to lock it or to add to it; made where there is none.
+/// Opens a file to lock it or to append to it, or makes it, for this user alone.
 pub(crate) fn open_or_make_file(folder: &File, name: &str) -> io::Result<File> {
     step()?;
     let flags = OFlags::WRONLY

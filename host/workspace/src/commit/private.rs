@@ -3,7 +3,7 @@
 //! ```text
 //! .airlock/
 //!   .gitignore          so that no version control takes it
-//!   lock                what a commit locks
+//!   lock                the file that commits lock
 //!   committed           a line for each id that was committed
 //!   outcomes/ID         what a committed id's user asked to be kept, until it is taken
 //!   txn-RANDOM-HASH/    a commit under way, or cut off; the hash says that it is ours
@@ -235,7 +235,7 @@ impl<'a> Private<'a> {
         journal.map(Some).ok_or(io::ErrorKind::InvalidData.into())
     }
 
-    /// Takes it back, for good.
+    /// Takes the journal back durably.
     pub fn remove_journal(&self, folder: &File) -> io::Result<()> {
         remove_file(folder, JOURNAL)?;
         sync_now(folder)

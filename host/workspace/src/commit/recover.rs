@@ -26,12 +26,12 @@ pub(super) fn finish(
 ) -> Result<Vec<String>, RecoverError> {
     let directories = touched(&journal.steps, Direction::Forward);
     let settling = || format!("note in {PRIVATE} what was committed");
-    // Before the id is noted: whoever finds it noted takes everything to be in its place.
+    // Before the id is recorded: recovery looks no further if it finds that.
     sync_directories(lower, directories.iter())?;
     private.settle(folder, &journal.id).doing(settling)?;
     let keeping = || format!("keep in {PRIVATE} what another program wrote");
     let kept = keep_written(private, folder, journal).doing(keeping)?;
-    // Not synced: where a loss of power brings it back, its id is known as committed.
+    // Not synced: if a power failure brings it back, its id is known as committed.
     remove_file(folder, JOURNAL).doing(settling)?;
     let removing = || format!("remove {PRIVATE}/{name}");
     private.remove_transaction(name).doing(removing)?;
@@ -86,7 +86,7 @@ fn recover_one(
             .into());
         }
     };
-    // Whoever wrote it may have been killed before its name was on the disk.
+    // Its writer may have been killed before the name was on the disk.
     sync_now(&folder).doing(reading)?;
     // The id is noted once all steps are done. So either only cleaning up was cut off, or a backup
     // has brought the journal back: other programs may have changed the files since.

@@ -93,8 +93,7 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Has everything on the disk that must not come to be there after a step. It is noted as one
-    /// that is not there yet.
+    /// Syncs the changes that must be on the disk before a step is, and notes the step as unsynced.
     fn keep_order(&self, step: &Step, direction: Direction) -> Result<(), Stuck> {
         let mut unsynced = self.unsynced.borrow_mut();
         if let Some(touched) = unsynced.before(step, direction) {

@@ -1,6 +1,5 @@
-//! The directories in which a plan's renames change names, where they are once all of it is done,
-//! or undone: a directory can move after something was moved out of it. And which of them must be
-//! on the disk before that.
+//! The directories whose names a plan changes, by their paths after all steps are done or undone: a
+//! directory can move after something left it. And the order in which they must reach the disk.
 
 use std::collections::BTreeSet;
 use std::ops::Bound::{Excluded, Included};
@@ -8,7 +7,7 @@ use std::ops::Bound::{Excluded, Included};
 use super::plan::{Name, Step};
 use crate::path::parent_and_name;
 
-/// Which way steps are done.
+/// Whether steps are done or undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
     Forward,
@@ -40,15 +39,15 @@ fn of<'a>(renames: impl Iterator<Item = (&'a Step, &'a Name, &'a Name)>) -> BTre
             });
         }
     }
-    // What is in a slot in the end is removed.
+    // The rest is in slots, and is removed with them.
     paths(touched)
 }
 
-/// Directories in which names have changed that may not be on the disk yet.
+/// Directories with changed names that may not be on the disk yet.
 ///
-/// A step is known to be done by what is where it moves something from. So a directory must not
-/// come to its new place on the disk before what has left it, and when steps are undone, nothing
-/// must come to be in a directory before that is back.
+/// Recovery takes a step as done if its object is no longer at its old path. So on the disk,
+/// objects must leave a directory before the directory moves. When steps are undone, a directory
+/// must be back before anything returns to it.
 #[derive(Debug, Default)]
 pub(super) struct Unsynced {
     touched: BTreeSet<Name>,
@@ -57,7 +56,7 @@ pub(super) struct Unsynced {
 }
 
 impl Unsynced {
-    /// What must be synced before a step is done, or undone.
+    /// The directories to sync before a step is done, or undone.
     pub fn before(&mut self, step: &Step, direction: Direction) -> Option<BTreeSet<String>> {
         let (from, to) = (&step.from, &step.to);
         let moved = match direction {
@@ -98,7 +97,7 @@ impl Unsynced {
     }
 }
 
-/// It may also be something that the commit has made.
+/// Also true of objects that the commit has made.
 fn is_directory(step: &Step) -> bool {
     step.object.contents.is_none()
 }

@@ -1,18 +1,18 @@
-//! What a commit does to the disk, as a test sees it.
+//! Reports each system call and each sync of a commit to a test.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 
-/// What a test is told of.
+/// An event in a commit or a recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seen {
     /// A system call is about to be made.
     Step,
-    /// The object with this number is on the disk.
+    /// The object with this number was synced.
     Synced(u64),
-    /// Everything is.
+    /// The whole file system was synced.
     AllSynced,
 }
 
@@ -23,7 +23,7 @@ thread_local! {
     static INODES: RefCell<HashMap<u64, u64>> = RefCell::default();
 }
 
-/// Runs something on this thread, and tells of it.
+/// Runs something on this thread and reports its events.
 pub fn watched<T>(watch: impl FnMut(Seen) + 'static, run: impl FnOnce() -> T) -> T {
     WATCH.set(Some(Box::new(watch)));
     let result = run();
@@ -31,7 +31,7 @@ pub fn watched<T>(watch: impl FnMut(Seen) + 'static, run: impl FnOnce() -> T) ->
     result
 }
 
-/// Runs something on this thread to which objects have other numbers than the system gave them.
+/// Runs something on this thread that sees other numbers than the system's.
 pub fn with_inodes<T>(inodes: HashMap<u64, u64>, run: impl FnOnce() -> T) -> T {
     INODES.set(inodes);
     let result = run();

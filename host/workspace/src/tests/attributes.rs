@@ -246,7 +246,7 @@ fn root_keeps_owners_groups_and_the_systems_attributes() {
     assert_eq!(*side_effects(&changes), told);
     let now = fs::metadata(place.file()).unwrap();
     assert_eq!((now.uid(), now.gid()), (BOB, SECRET));
-    // New contents don't run as somebody else, and may do no more than whoever runs them.
+    // New contents don't run as another user, nor with that program's capabilities.
     assert_eq!(now.mode() & 0o7777, 0o750);
     let modes = [&changes[0].before, &changes[0].after].map(|it| it.as_ref().unwrap().mode);
     assert_eq!(modes, [0o4750, 0o750]);

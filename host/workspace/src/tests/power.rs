@@ -1,5 +1,5 @@
-//! A commit during which the power fails, on a disk that loses and reorders what was not synced,
-//! leaves the folder as it was or as it was to be; so does a recovery.
+//! A power failure during a commit or a recovery, on a disk that loses and reorders unsynced
+//! writes, leaves the folder either as it was before the commit or as it is after it.
 
 mod disk;
 mod state;
@@ -29,21 +29,21 @@ fn recoveries() -> usize {
     asked("AIRLOCK_POWER").unwrap_or(12_000)
 }
 
-/// How many losses of power each commit has.
+/// Power failures tried for each commit.
 const FOR_EACH_COMMIT: usize = 400;
 
-/// One in so many recoveries has losses of power too.
+/// One in so many recoveries is interrupted by power failures too.
 const WITH_LOSSES: usize = 16;
 
-/// How many those have.
+/// Power failures tried for each of those.
 const FOR_EACH_RECOVERY: usize = 12;
 
-/// How often the power fails at most, in a commit and in what recovers it.
+/// The most power failures in a row, in a commit and its recoveries.
 const MAX_LOSSES: usize = 4;
 
 type Tree = BTreeMap<String, String>;
 
-/// A commit that was done once, and what is known of it.
+/// A commit that was done once, with the folder before and after it.
 struct Tried {
     _folders: TempDir,
     folder: PathBuf,
@@ -51,7 +51,7 @@ struct Tried {
     after: Tree,
     /// Whether something was committed to the folder before.
     has_earlier: bool,
-    /// The hashes of what a loss of power has left: each is recovered once.
+    /// Hashes of the states that were recovered: each is tried once.
     known: HashSet<u64>,
     hasher: RandomState,
     counts: Counts,
@@ -62,7 +62,7 @@ struct Counts {
     recoveries: usize,
     before: usize,
     after: usize,
-    /// Of what a recovery had left that was cut off itself.
+    /// Recoveries after a recovery that was interrupted.
     repeated: usize,
 }
 
@@ -81,14 +81,14 @@ struct Case<'a> {
     ops: &'a [Op],
     /// Whether something was committed to the folder before.
     has_earlier: bool,
-    /// The number of a sync that the disk doesn't do, from 0.
+    /// The number of a sync that the disk ignores, from 0.
     but: Option<usize>,
     cut: Option<(u64, Fault)>,
 }
 
 impl Case<'_> {
-    /// Commits it, and notes what that does to the disk. None if nothing is changed. `after`: the
-    /// folder with it, where that is known.
+    /// Commits it on a watched disk. None if it changes nothing. `after`: the folder after it, if
+    /// that is known.
     fn commit(self, after: Option<Tree>) -> Option<Committed> {
         let folders = TempDir::new_in(scratch()).unwrap();
         let [folder, spill] = ["folder", "spill"].map(|name| {
@@ -113,7 +113,7 @@ impl Case<'_> {
         }
         let commit = || view.commit(&workspace, &ticket("it"));
         let commit = || with(self.cut, || catch_unwind(AssertUnwindSafe(commit)));
-        // A host that was killed is followed by another one, before the power fails.
+        // After a host is killed, another one recovers before the power fails.
         let commit_or_recover = || {
             let (committed, steps) = commit();
             let committed = committed.unwrap_or_else(|_| {
@@ -152,9 +152,9 @@ impl Case<'_> {
 struct Committed {
     tried: Tried,
     disk: Disk,
-    /// What was told at the end.
+    /// Whether its caller was told that it is committed.
     is_after: bool,
-    /// How many system calls it took.
+    /// The number of its system calls.
     steps: u64,
 }
 
@@ -172,11 +172,11 @@ impl Committed {
 }
 
 impl Tried {
-    /// The power fails so many times while that is done which the disk has noted. `is_after`: what
-    /// was told once all of it was done.
+    /// Tries so many power failures at random times of what the disk has recorded. `is_after`:
+    /// whether the caller was told at the end that it is committed.
     ///
     /// # Errors
-    /// What a recovery made of it that must not be.
+    /// The first wrong state.
     fn lose_power(
         &mut self,
         disk: &Disk,
@@ -197,8 +197,8 @@ impl Tried {
         Ok(())
     }
 
-    /// Recovers what a loss of power has left, and checks what comes of it. `told`: whether
-    /// somebody knows by now that it is committed, or that it isn't.
+    /// Recovers the state that a power failure has left, and checks the result. `told`: whether the
+    /// caller was told that it is committed, if it was told anything.
     fn recover(
         &mut self,
         left: &State,
@@ -240,7 +240,8 @@ impl Tried {
         }
     }
 
-    /// Whether the folder is as after the commit, which is known then, and nothing is left of it.
+    /// Whether the folder is as after the commit. Checks that the records agree, and that nothing
+    /// is left over.
     fn check(&self, told: Option<bool>) -> Result<bool, String> {
         let found = tree(&self.folder);
         let is_after = found == self.after;
@@ -251,7 +252,7 @@ impl Tried {
             ));
         }
         if told.is_some_and(|told| told != is_after) {
-            return Err(format!("somebody was told otherwise than {is_after}"));
+            return Err(format!("the caller was told otherwise than {is_after}"));
         }
         let workspace = open(&self.folder);
         let outcomes = workspace.outcomes().unwrap();
@@ -267,14 +268,14 @@ impl Tried {
     }
 }
 
-/// Runs something, and notes what it does to the disk, but for one sync.
+/// Runs something on a watched disk. `but`: the number of a sync that the disk ignores.
 fn noted<T>(folder: &Path, but: Option<usize>, run: impl FnOnce() -> T) -> (T, Disk) {
     let disk = Rc::new(RefCell::new(Disk::new(State::of(folder), but)));
     let (watching, folder) = (Rc::clone(&disk), folder.to_owned());
     let of = folder.clone();
     let see = move |seen| watching.borrow_mut().see(seen, State::of(&folder));
     let result = watched(see, run);
-    let disk = Rc::into_inner(disk).expect("nobody watches it any more");
+    let disk = Rc::into_inner(disk).expect("the watch has ended");
     let mut disk = disk.into_inner();
     disk.see(Seen::Step, State::of(&of));
     (result, disk)
@@ -323,7 +324,7 @@ fn a_commit_during_which_the_power_fails_is_whole_or_never_was() {
             let at = 1 + random.below(committed.steps as usize) as u64;
             let cut = Some((at, fault));
             let again = Case { cut, ..case }.commit(Some(after));
-            committed = again.expect("it changes what it has changed before");
+            committed = again.expect("it makes the same changes again");
         }
         let counts = committed.lose_power(FOR_EACH_COMMIT, (random, 1));
         all += counts.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
@@ -336,7 +337,7 @@ fn a_commit_during_which_the_power_fails_is_whole_or_never_was() {
     assert!(all.before > tenth && all.after > tenth && all.repeated > tenth);
 }
 
-/// So the disk notices one that is missing.
+/// And the test above would notice if one were missing.
 #[test]
 fn each_sync_of_a_commit_is_needed() {
     let few = vec![put("a"), put("d/new")];
@@ -377,9 +378,9 @@ fn each_sync_of_a_commit_is_needed() {
     check(&few, false, false, &[]);
     check(&few, true, false, &[]);
     check(&many, true, false, &[]);
-    // Of the workspace's folder, for a new private folder: the file system is synced too.
+    // That of the workspace's folder, after the private folder was made: syncfs covers it.
     check(&many, false, false, &[0]);
-    // Of a directory in which the failed step has left nothing to take back.
+    // That of the directory of the failed step, which has nothing to take back.
     check(&few, true, true, &[8]);
     check(&many, true, true, &[3]);
 }

@@ -57,6 +57,41 @@ fn where_listing_is_cheap_each_place_is_named() {
 }
 
 #[test]
+fn an_unknown_name_is_told_with_the_one_that_is_missing() {
+    let schema = schema(&json!({
+        "type": "object", "required": ["pat", "out"], "additionalProperties": false,
+        "properties": {"pat": {}, "out": {}},
+    }));
+    let check = |value: Value, expected: &[&str]| {
+        let Err(Misfit::Violations(found)) = schema.check(&value, STEPS) else {
+            panic!("{value} fits");
+        };
+        let mut told: Vec<_> = found.iter().map(|it| it.message.as_str()).collect();
+        told.sort_unstable();
+        assert_eq!(told, expected, "{value}");
+    };
+    check(
+        json!({"pat": 1, "rewrite": 2}),
+        &[
+            "\"out\" is a required property",
+            "`rewrite` is unknown; `out` is missing, and may be meant",
+        ],
+    );
+    check(
+        json!({"pat": 1, "out": 1, "rewrite": 2}),
+        &["Additional properties are not allowed ('rewrite' was unexpected)"],
+    );
+    check(
+        json!({"rewrite": 2}),
+        &[
+            "\"out\" is a required property",
+            "\"pat\" is a required property",
+            "Additional properties are not allowed ('rewrite' was unexpected)",
+        ],
+    );
+}
+
+#[test]
 fn a_violation_quotes_the_beginning_of_a_long_value() {
     let schema = schema(&json!({"type": "object", "properties": {"a": {"type": "integer"}}}));
     let misfit = schema.check(&json!({"a": "é".repeat(500_000)}), STEPS);

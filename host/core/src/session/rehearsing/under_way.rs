@@ -1,5 +1,5 @@
-//! Which rehearsals are under way: one of each action at most, for which whoever wants to know
-//! waits.
+//! The rehearsals that are running: at most one of each action. Callers that need its result wait
+//! for it.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,13 +1,14 @@
-//! A disk that loses and reorders what was not synced.
+//! A simulated disk that loses and reorders unsynced writes.
 //!
-//! What a system call does is one change: to the contents of a file, to the attributes of an
-//! object, or to one or two names, as a rename has it. A loss of power keeps any of those that were
-//! not synced, within what every file system promises that has a journal:
+//! Each system call makes one change: to the contents of a file, to the attributes of an object,
+//! or to one or two names, as a rename does. A power failure keeps any subset of the unsynced
+//! changes, within the promises that all journaling file systems make:
 //!
-//! - a change of names is kept or lost as a whole, and is lost where an earlier one of the same
-//!   name or the same object is; directories don't move past each other;
-//! - of the contents of a file, a part may be there, or zeros in their place;
-//! - a synced file has its contents and attributes, but its name only if the directory is synced.
+//! - a change of names is kept or lost as a whole, and is lost if an earlier one of the same name
+//!   or object is lost; moves of directories keep their order;
+//! - the contents of a file may be there in part, or as zeros;
+//! - syncing a file keeps its contents and attributes, but not its name: for that its directory must
+//!   be synced.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -16,7 +17,7 @@ use super::super::script::Random;
 use super::state::{Attributes, Body, Name, Number, State};
 use crate::fault::Seen;
 
-/// A name, what it stood for, and what it stands for.
+/// A name, with the objects that it led to before and after.
 type Renamed = (Name, Option<Number>, Option<Number>);
 
 #[derive(Debug, Clone)]
@@ -30,22 +31,22 @@ enum Change {
 struct Logged {
     change: Change,
     made: usize,
-    /// From when on it is on the disk.
+    /// The time of the first sync that covers it.
     synced: Option<usize>,
 }
 
-/// What was done to a folder, in order. Times are counted: each change and each sync is one.
+/// The changes to a folder, in order. Time is counted in changes and syncs.
 pub struct Disk {
     start: State,
     now: State,
     log: Vec<Logged>,
     time: usize,
     syncs: usize,
-    /// The number of a sync that is not done, from 0.
+    /// The number of a sync that is ignored, from 0.
     but: Option<usize>,
 }
 
-/// What of the changes that were not synced a loss of power keeps.
+/// The unsynced changes that a power failure loses.
 #[derive(Debug, Clone, Copy)]
 enum Loss {
     None,
@@ -60,7 +61,7 @@ enum Loss {
     Some(usize),
 }
 
-/// Names and objects of which changes are lost, or synced.
+/// Names and objects whose changes are lost, or synced.
 #[derive(Default)]
 struct Touched {
     names: HashSet<Name>,
@@ -92,7 +93,7 @@ fn moves_directory(renamed: &[Renamed], state: &State) -> bool {
 }
 
 impl Disk {
-    /// With everything that there is on it. `but`: the number of a sync that it doesn't do, from 0.
+    /// With everything in `start` synced. `but`: the number of a sync that it ignores, from 0.
     pub fn new(start: State, but: Option<usize>) -> Self {
         Self {
             now: start.clone(),
@@ -198,7 +199,7 @@ impl Disk {
         self.now.objects.extend(state.objects);
     }
 
-    /// What a loss of power at a time leaves.
+    /// The state after a power failure at a time.
     pub fn lose_power(&self, time: usize, random: &mut Random) -> State {
         let log = self.log.iter().filter(|logged| logged.made <= time);
         let log: Vec<(&Change, bool)> = log
@@ -259,7 +260,7 @@ impl Disk {
         left
     }
 
-    /// What was done, for who looks for a fault.
+    /// All changes, to look for a fault in.
     pub fn told(&self) -> String {
         let lines = self.log.iter().map(|logged| {
             let change = match &logged.change {
@@ -281,7 +282,7 @@ fn rename(state: &mut State, renamed: &[Renamed]) {
     }
 }
 
-/// What may be in a file whose last change was not synced.
+/// Possible contents of a file whose last change was not synced.
 fn tear(had: &[u8], bytes: &[u8], random: &mut Random) -> Rc<[u8]> {
     let same = had.iter().zip(bytes).take_while(|(a, b)| a == b).count();
     let cut = same + random.below(bytes.len() - same + 1);

@@ -1,4 +1,4 @@
-//! What is in a folder: taken from it, and put back.
+//! The state of a folder: read from it, and restored.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, XattrFlags};
 use crate::fault::inode;
 use crate::kept::attribute;
 
-/// The attribute that is told from one state to another.
+/// The extended attribute that a state includes.
 const NOTE: &str = "user.note";
 
 /// The number of an object.
@@ -41,12 +41,12 @@ pub struct State {
     /// The folder itself.
     pub root: Number,
     pub names: BTreeMap<Name, Number>,
-    /// Also those that no name leads to any more.
+    /// Including objects without a name.
     pub objects: BTreeMap<Number, (Body, Attributes)>,
 }
 
 impl State {
-    /// With the numbers that the code under test sees.
+    /// Reads a folder, with the numbers that the code under test sees.
     pub fn of(folder: &Path) -> Self {
         let root = inode(fs::metadata(folder).unwrap().ino());
         let mut state = Self {
@@ -85,8 +85,8 @@ impl State {
         }
     }
 
-    /// Makes this of a folder, which keeps nothing else; returns the numbers by those that the
-    /// system has given.
+    /// Restores it in a folder, and returns the numbers of its objects by those that the system
+    /// gave them.
     pub fn put(&self, folder: &Path) -> HashMap<u64, Number> {
         for entry in fs::read_dir(folder).unwrap() {
             let entry = entry.unwrap();

@@ -1,0 +1,54 @@
+//! Strings and other texts of several lines: reindenting their lines would change their contents.
+
+use std::ops::{ControlFlow, Range};
+
+use tree_sitter::Node;
+
+use super::document::{Document, visit};
+
+/// The texts of one source, in their order.
+#[derive(Debug, Clone)]
+pub(crate) struct Texts(Vec<Range<usize>>);
+
+impl Texts {
+    /// Comments are none: they may be reindented.
+    pub fn of(document: &Document) -> Self {
+        let mut found = Vec::new();
+        let mut inside = None;
+        visit(
+            &document.tree().root_node(),
+            document.steps(),
+            |cursor, depth| {
+                if inside.is_some_and(|outer| depth > outer) {
+                    return ControlFlow::Continue(());
+                }
+                let node = cursor.node();
+                let has_lines = node.start_position().row < node.end_position().row;
+                let is_text = has_lines && !node.is_extra() && is_text(&node);
+                inside = (is_text || node.is_extra()).then_some(depth);
+                if is_text {
+                    found.push(node.byte_range());
+                }
+                ControlFlow::Continue(())
+            },
+        );
+        Self(found)
+    }
+
+    /// Whether a line that begins at this byte begins inside a text.
+    pub fn has(&self, at: usize) -> bool {
+        let before = self.0.partition_point(|text| text.start < at);
+        before > 0 && self.0[before - 1].end > at
+    }
+}
+
+/// Whether a node is text, or has text between its children.
+fn is_text(node: &Node<'_>) -> bool {
+    let kind = node.kind();
+    let has_text = ["string", "heredoc", "template_literal", "regex"];
+    match node.child_count() {
+        // Indentation means nothing in the one, and is relative in the other.
+        0 => !matches!(kind, "jsx_text" | "block_scalar"),
+        _ => has_text.iter().any(|word| kind.contains(word)),
+    }
+}
