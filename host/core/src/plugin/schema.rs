@@ -27,6 +27,7 @@ use serde_json::Value;
 use cost::Cost;
 use meter::{Allowance, Metered, Stopped};
 pub(super) use size::Size;
+use violations::violations;
 
 pub(crate) use params::{Checks, ParamsSchema};
 
