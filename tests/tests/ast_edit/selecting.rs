@@ -44,7 +44,7 @@ async fn a_context_says_where_a_pattern_stands() {
     check(
         "a.go",
         "package p\n\nfunc f(x int) {\n\tswitch x {\n\tcase 1:\n\t\tg()\n\t}\n}\n",
-        json!({"pat": "case 1:\n\t\t$$$B", "context": "package p\nfunc f() {\n\tswitch x {\n\tcase 1:\n\t\t$$$B\n\t}\n}", "out": "case 2:\n\t\t$$$B"}),
+        json!({"pat": "case 1:\n\t\t$$$B", "context": "package p\nfunc f() {\n\tswitch x {\n\tcase 1:\n\t\t$$$B\n\t}\n}", "out": "case 2:\n\t$$$B"}),
         "package p\n\nfunc f(x int) {\n\tswitch x {\n\tcase 2:\n\t\tg()\n\t}\n}\n",
     )
     .await;

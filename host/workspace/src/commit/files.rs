@@ -3,13 +3,14 @@
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::unix::fs::MetadataExt;
 
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::fault::{self, step};
 use crate::lower::open_beneath;
-use crate::path::parent_and_name;
+use crate::path::{PRIVATE, parent_and_name};
 
 /// How what is written gets to the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,9 +108,17 @@ pub(crate) fn open_or_make_file(folder: &File, name: &str) -> io::Result<File> {
         | OFlags::NOFOLLOW;
     let mode = Mode::from_raw_mode(0o600);
     let file = File::from(rustix::fs::openat(folder, name, flags, mode)?);
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::ErrorKind::InvalidData.into()),
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    // Another name of it may lie anywhere, also in another private folder.
+    match metadata.nlink() {
+        0 | 1 => Ok(file),
+        links => Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("{PRIVATE}/{name} has {links} names (hard links); remove it"),
+        )),
     }
 }
 

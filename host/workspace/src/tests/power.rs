@@ -353,7 +353,7 @@ fn each_sync_of_a_commit_is_needed() {
         let (steps, after) = (committed.steps, committed.tried.after.clone());
         // As late as it can.
         for at in (1..=steps).rev() {
-            if committed.is_after == !fails {
+            if committed.is_after != fails {
                 break;
             }
             case.cut = Some((at, FULL));

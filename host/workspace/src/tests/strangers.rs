@@ -195,6 +195,22 @@ fn what_stands_where_the_private_folder_should_is_not_followed() {
 }
 
 #[test]
+fn a_record_with_another_name_is_neither_locked_nor_added_to() {
+    for name in ["lock", "committed"] {
+        let place = Place::new();
+        let (folder, outside) = (place.path("folder"), place.path("outside/file"));
+        fs::create_dir(folder.join(".airlock")).unwrap();
+        fs::write(&outside, "kept\n").unwrap();
+        fs::hard_link(&outside, folder.join(".airlock").join(name)).unwrap();
+        let said = place.commit(&open(&folder), "it", None).unwrap();
+        let told = format!(".airlock/{name} has 2 names (hard links); remove it");
+        assert!(said.contains(&told), "{said}");
+        assert_eq!(fs::read_to_string(&outside).unwrap(), "kept\n");
+        assert!(folder.join("a").exists());
+    }
+}
+
+#[test]
 fn an_id_that_somebody_else_noted_as_committed_was_not() {
     let place = Place::new();
     let folder = place.path("folder");

@@ -7,8 +7,8 @@
 //! - a change of names is kept or lost as a whole, and is lost if an earlier one of the same name
 //!   or object is lost; moves of directories keep their order;
 //! - the contents of a file may be there in part, or as zeros;
-//! - syncing a file keeps its contents and attributes, but not its name: for that its directory must
-//!   be synced.
+//! - syncing a file keeps its contents and attributes, but not its name: for that its directory
+//!   must be synced.
 
 use std::collections::HashSet;
 use std::rc::Rc;
