@@ -11,9 +11,9 @@ mod connections;
 mod conversations;
 mod gate;
 mod resuming;
-mod strangers;
 mod tokens;
 mod visit;
+mod visitors;
 
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
@@ -99,7 +99,7 @@ pub struct HttpSettings {
     /// is always among them.
     pub origins: Vec<String>,
     /// How many connections may be open. More wait, and the oldest without a token is closed for
-    /// them.
+    /// them. If there are several principals, none may have more than three quarters.
     pub max_connections: usize,
     /// How many bytes the body of a request may have.
     pub max_body: usize,

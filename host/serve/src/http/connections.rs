@@ -17,7 +17,7 @@ use tokio::time::{sleep, timeout};
 use tokio_io_timeout::TimeoutStream;
 
 use super::gate::Gate;
-use super::strangers::{Visitor, Visitors};
+use super::visitors::{Visitor, Visitors};
 
 /// How long a connection may take to send the headers of its next request, idle time included.
 const HEADERS_WITHIN: Duration = Duration::from_secs(30);
@@ -38,7 +38,7 @@ const AFTER_FAILURE: Duration = Duration::from_millis(100);
 /// Serves all that connect, until `stop` is cancelled.
 pub async fn accept(listener: TcpListener, most: usize, gate: Arc<Gate>, stop: CancellationToken) {
     let room = Arc::new(Semaphore::new(most));
-    let visitors = Arc::new(Visitors::default());
+    let visitors = Arc::new(Visitors::new(most, gate.principals()));
     let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {

@@ -11,7 +11,8 @@ use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{
-    ALLOW, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+    ALLOW, AUTHORIZATION, CONNECTION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, RETRY_AFTER,
+    WWW_AUTHENTICATE,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode};
@@ -20,12 +21,15 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 
 use super::bodies::{self, Answer, Bodies, not_a_message, not_read, text};
 use super::conversations::Conversations;
-use super::strangers::Visitor;
 use super::tokens::{Access, Principal, Tokens};
 use super::visit::Visit;
+use super::visitors::Visitor;
 use super::{HEALTH, HttpSettings, IDLE, METRICS, PATH, accept, batch, resuming};
 use crate::handler::{Handler, Place};
 use crate::metrics::{self, Metrics};
+
+/// How long a principal with too many connections is asked to wait.
+const RETRY: Duration = Duration::from_secs(1);
 
 pub(super) const SESSION: &str = "mcp-session-id";
 
@@ -69,6 +73,11 @@ impl Gate {
             conversations: Arc::clone(conversations),
             metrics,
         }
+    }
+
+    /// How many principals there are.
+    pub fn principals(&self) -> usize {
+        self.of_principals.len()
     }
 
     pub fn metrics(&self) -> &Metrics {
@@ -120,7 +129,10 @@ impl Gate {
         }
         let (principal, one) = self.principal(request.headers())?;
         *named = Some(principal.name.clone());
-        visitor.know();
+        visitor.know(&principal.name).map_err(|most| {
+            let told = format!("you have {most} connections, the most that one principal may have");
+            closing(later(told, RETRY))
+        })?;
         self.check_rate(&one.rate)?;
         if principal.access == Access::Metrics {
             let told = format!("this token reads {METRICS}, and nothing else");
@@ -338,6 +350,12 @@ fn unauthorized() -> Answer {
     let mut answer = text(StatusCode::UNAUTHORIZED, told);
     let scheme = HeaderValue::from_static("Bearer");
     answer.headers_mut().insert(WWW_AUTHENTICATE, scheme);
+    answer
+}
+
+fn closing(mut answer: Answer) -> Answer {
+    let close = HeaderValue::from_static("close");
+    answer.headers_mut().insert(CONNECTION, close);
     answer
 }
 

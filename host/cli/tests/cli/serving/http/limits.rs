@@ -165,6 +165,31 @@ fn who_shows_no_token_makes_room_for_who_has_one() {
 }
 
 #[test]
+fn no_principal_takes_all_connections() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    let config = config(&store, "max-connections = 8");
+    let web = Web::start(&store, folder.path(), &["--config", &config]);
+    let slow = || {
+        let mut stream = web.connect();
+        let head = head("POST", READER, 1000, &[]);
+        stream.write_all((head + "{").as_bytes()).unwrap();
+        stream
+    };
+    let began = std::time::Instant::now();
+    let mut all: Vec<_> = (0..12).map(|_| slow()).collect();
+    assert_eq!(web.client(ANN).preview()["isError"], false);
+    // Slow bodies end after 30 seconds.
+    assert!(began.elapsed() < std::time::Duration::from_secs(25));
+    // Each of these was refused, or made room before its request was read.
+    let mut told = String::new();
+    for mut stream in all.split_off(6) {
+        let _ = stream.read_to_string(&mut told);
+    }
+    let expected = "you have 6 connections, the most that one principal may have";
+    assert!(told.contains(" 429 ") && told.contains(expected), "{told}");
+}
+
+#[test]
 fn one_who_sends_no_whole_bodies_holds_up_nobody_else() {
     let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
     let web = Web::start(&store, folder.path(), &[]);
