@@ -148,7 +148,17 @@ fn is_invisible(c: char) -> bool {
         | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
         | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
         | '\u{e0000}'..='\u{e0fff}')
+        || is_blank(c)
         || is_private(c)
+}
+
+/// Returns true for characters that look like spaces, and are none: a blank Braille pattern,
+/// musical note, hieroglyph and Khitan filler.
+fn is_blank(c: char) -> bool {
+    matches!(
+        c,
+        '\u{2800}' | '\u{13441}'..='\u{13442}' | '\u{16fe4}' | '\u{1d159}'
+    )
 }
 
 /// Returns true for private use characters. Few fonts have them, and less shows them as `<U+E000>`.
@@ -236,6 +246,11 @@ mod tests {
         check("é\u{fe0f}", r"é\u{fe0f}");
         check("a\u{e0061}", r"a\u{e0061}");
         check("\u{3164}", r"\u{3164}");
+        check("a\u{2800}b", r"a\u{2800}b");
+        check(
+            "\u{1d159}\u{13441}\u{16fe4}",
+            r"\u{1d159}\u{13441}\u{16fe4}",
+        );
         check("\u{e000}\u{10fffd}", r"\u{e000}\u{10fffd}");
         check("❤\u{fe0f}\u{fe0f}", "❤\u{fe0f}\\u{fe0f}");
         check("👩\u{200d}", "👩\\u{200d}");

@@ -1,5 +1,5 @@
-//! The clients of all connections: one without a token makes room for others, and no principal takes
-//! all the room.
+//! The clients of all connections: one without a token makes room for others, and no principal
+//! takes all the room.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
