@@ -1,7 +1,7 @@
 //! What a match is replaced by.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use ast_grep_core::NodeMatch;
@@ -18,6 +18,15 @@ const LOOK_BACK: usize = 4096;
 /// The `out` of an op, for one language.
 pub(crate) struct Template {
     parts: Vec<Part>,
+    /// Each variable once.
+    uses: Vec<Used>,
+}
+
+struct Used {
+    variable: MetaVariable,
+    count: usize,
+    /// How many bytes those places are indented by, together.
+    indent: usize,
 }
 
 enum Part {
@@ -51,25 +60,30 @@ impl Template {
             }
         };
         let sign = if has_own { other_sign(out) } else { '$' };
+        let parts = parts(&text, sign);
         Ok(Self {
-            parts: parts(&text, sign),
+            uses: uses(&parts),
+            parts,
         })
     }
 
     /// How many bytes the replacement has at most.
     pub fn size(&self, matched: &NodeMatch<'_, Document>) -> usize {
-        let place = indent_at(matched.get_doc().source(), matched.range().start).len();
-        let sizes = self.parts.iter().map(|part| match part {
-            Part::Text(text) => size(text, place),
-            Part::Variable { variable, indent } => match captured(matched, variable) {
-                Some(range) => size(
-                    &matched.get_doc().source()[range],
-                    place.saturating_add(indent.len()),
-                ),
-                None => 0,
-            },
+        let source = matched.get_doc().source();
+        let place = indent_at(source, matched.range().start).len();
+        let own = self.parts.iter().map(|part| match part {
+            Part::Text(text) => Size::of(text).indented(place),
+            Part::Variable { .. } => 0,
         });
-        sizes.fold(0, usize::saturating_add)
+        let captured = self.uses.iter().map(|used| {
+            let Some(range) = captured(matched, &used.variable) else {
+                return 0;
+            };
+            let size = Size::of(&source[range]);
+            let indented = size.indented(place).saturating_mul(used.count);
+            indented.saturating_add(size.ends.saturating_mul(used.indent))
+        });
+        own.chain(captured).fold(0, usize::saturating_add)
     }
 
     /// The replacement of a match. Its lines are indented like the first line of the match.
@@ -99,9 +113,23 @@ impl Template {
     }
 }
 
-fn size(text: &str, indent: usize) -> usize {
-    let ends = text.bytes().filter(|byte| *byte == b'\n').count();
-    text.len().saturating_add(ends.saturating_mul(indent))
+/// Bytes and ends of lines.
+struct Size {
+    bytes: usize,
+    ends: usize,
+}
+
+impl Size {
+    fn of(text: &str) -> Self {
+        Self {
+            bytes: text.len(),
+            ends: text.bytes().filter(|byte| *byte == b'\n').count(),
+        }
+    }
+
+    fn indented(&self, indent: usize) -> usize {
+        self.bytes.saturating_add(self.ends.saturating_mul(indent))
+    }
 }
 
 /// The source range that a metavariable has matched. None if it has matched nothing.
@@ -187,6 +215,28 @@ fn parts(text: &str, sign: char) -> Vec<Part> {
     }
     parts.push(Part::Text(text[from..].to_owned()));
     parts
+}
+
+fn uses(parts: &[Part]) -> Vec<Used> {
+    let mut found = BTreeMap::new();
+    for part in parts {
+        let Part::Variable { variable, indent } = part else {
+            continue;
+        };
+        let (is_multiple, name) = match variable {
+            MetaVariable::MultiCapture(name) => (true, name),
+            MetaVariable::Capture(name, _) => (false, name),
+            MetaVariable::Dropped(_) | MetaVariable::Multiple => continue,
+        };
+        let used = found.entry((is_multiple, name)).or_insert_with(|| Used {
+            variable: variable.clone(),
+            count: 0,
+            indent: 0,
+        });
+        used.count += 1;
+        used.indent += indent.len();
+    }
+    found.into_values().collect()
 }
 
 /// A sign in place of `$` that the text doesn't have, so that `$NAME` in it is no metavariable.
