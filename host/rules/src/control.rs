@@ -246,6 +246,10 @@ mod tests {
         check("Microsoft.PowerShell_profile.ps1", Some("shell-profiles"));
         check("airlock-host.toml", Some("airlock"));
         check(".airlock/journal", Some("airlock"));
+        // An alternative may be empty, as in `{,.}lefthook`.
+        check("lefthook.yml", Some("git-hooks"));
+        check(".lefthook.yml", Some("git-hooks"));
+        check("azure-pipelines.yml", Some("continuous-integration"));
         check("deploy/prod.yml", Some("deploy/"));
         check("infra/main.tf", Some("*.tf"));
         check("state/[1]/pending.db", Some("airlock"));

@@ -68,6 +68,7 @@ pub fn glob(text: &str, ignores_case: bool) -> Result<Glob, String> {
     let glob = GlobBuilder::new(&whole)
         .literal_separator(true)
         .case_insensitive(ignores_case)
+        .empty_alternates(true)
         .build();
     glob.map_err(|error| format!("{text:?} is no pattern: {}", error.kind()))
 }
