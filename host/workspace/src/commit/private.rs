@@ -90,9 +90,7 @@ impl<'a> Private<'a> {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
         }
-        let private = Self::open(workspace)?.ok_or(Errno::NOENT)?;
-        sync_now(&File::from(workspace.lower.open("", OFlags::RDONLY)?))?;
-        Ok(private)
+        Self::open(workspace)?.ok_or(Errno::NOENT.into())
     }
 
     fn hash(&self, what: &str, of: &[u8]) -> blake3::Hash {
@@ -124,7 +122,12 @@ impl<'a> Private<'a> {
     /// put a link in a place of ours.
     fn check_places(&self) -> io::Result<()> {
         self.make_ignored()?;
-        self.open_committed()?;
+        let committed = self.open_committed()?;
+        // Until a commit is done, this folder's own name may not be on the disk.
+        if committed.metadata()?.len() == 0 {
+            let workspace = self.workspace.lower.open("", OFlags::RDONLY)?;
+            sync_now(&File::from(workspace))?;
+        }
         self.open_or_make_outcomes().map(drop)
     }
 
@@ -136,8 +139,7 @@ impl<'a> Private<'a> {
             Ok(ignore) => {
                 let mut ignore = File::from(ignore);
                 step()?;
-                ignore.write_all(b"*\n")?;
-                sync_now(&ignore)
+                ignore.write_all(b"*\n")
             }
             Err(Errno::EXIST) => Ok(()),
             Err(error) => Err(error.into()),
