@@ -199,9 +199,14 @@ impl Workspace {
         if !under_way {
             return Ok(Recovered::default());
         }
-        let recovered = with_lock(&self.inner, || recover(&self.inner));
-        let recovered = recovered.doing(|| "lock the folder".to_owned())?;
-        recovered.ok_or(RecoverError::Locked)?
+        self.recovered(|recovered| recovered)
+    }
+
+    /// Recovers, and runs something with the result before the lock is given back.
+    fn recovered<T>(&self, run: impl FnOnce(Recovered) -> T) -> Result<T, RecoverError> {
+        let held = with_lock(&self.inner, || recover(&self.inner).map(run));
+        let held = held.doing(|| "lock the folder".to_owned())?;
+        held.ok_or(RecoverError::Locked)?
     }
 
     /// Whether an id was committed. It waits for a commit that is under way, and what was cut off
@@ -248,9 +253,7 @@ impl Workspace {
     /// # Errors
     /// [`RecoverError`].
     pub fn locked<T>(&self, run: impl FnOnce() -> T) -> Result<T, RecoverError> {
-        let held = with_lock(&self.inner, || recover(&self.inner).map(|_| run()));
-        let held = held.doing(|| "lock the folder".to_owned())?;
-        held.ok_or(RecoverError::Locked)?
+        self.recovered(|_| run())
     }
 }
 

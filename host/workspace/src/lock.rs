@@ -70,22 +70,15 @@ struct Own {
 }
 
 fn take_own(workspace: &Opened, until: Instant) -> io::Result<Option<Own>> {
-    let mut made = false;
     loop {
-        let private = match Private::open(workspace)? {
-            Some(private) => private,
-            None => {
-                made = true;
-                Private::open_or_make(workspace)?
-            }
-        };
+        let (private, is_made) = Private::open_or_make(workspace)?;
         match take(
             &private.folder,
             FlockOperation::NonBlockingLockExclusive,
             until,
         )? {
             Taken::Lock(lock) => {
-                let made = made.then_some(private.folder);
+                let made = is_made.then_some(private.folder);
                 return Ok(Some(Own { _lock: lock, made }));
             }
             Taken::TooLate => return Ok(None),

@@ -18,6 +18,8 @@ const LOOK_BACK: usize = 4096;
 /// The `out` of an op, for one language.
 pub(crate) struct Template {
     parts: Vec<Part>,
+    /// Of its own text.
+    own: Size,
     /// Each variable once.
     uses: Vec<Used>,
 }
@@ -62,6 +64,7 @@ impl Template {
         let sign = if has_own { other_sign(out) } else { '$' };
         let parts = parts(&text, sign);
         Ok(Self {
+            own: Size::of(&text),
             uses: uses(&parts),
             parts,
         })
@@ -71,10 +74,6 @@ impl Template {
     pub fn size(&self, matched: &NodeMatch<'_, Document>) -> usize {
         let source = matched.get_doc().source();
         let place = indent_at(source, matched.range().start).len();
-        let own = self.parts.iter().map(|part| match part {
-            Part::Text(text) => Size::of(text).indented(place),
-            Part::Variable { .. } => 0,
-        });
         let captured = self.uses.iter().map(|used| {
             let Some(range) = captured(matched, &used.variable) else {
                 return 0;
@@ -83,7 +82,7 @@ impl Template {
             let indented = size.indented(place).saturating_mul(used.count);
             indented.saturating_add(size.ends.saturating_mul(used.indent))
         });
-        own.chain(captured).fold(0, usize::saturating_add)
+        captured.fold(self.own.indented(place), usize::saturating_add)
     }
 
     /// The replacement of a match. Its lines are indented like the first line of the match.
@@ -168,18 +167,16 @@ fn move_line(filled: &mut String, line: &str, from: &str, to: &str) {
         filled.push_str(rest);
         return;
     }
-    let spaces = line.len() - line.trim_start_matches(' ').len();
-    match to.len().checked_sub(from.len()) {
-        Some(more) if is_spaces(from) && is_spaces(to) => {
-            filled.extend(std::iter::repeat_n(' ', more));
-            filled.push_str(line);
-        }
-        None if is_spaces(from) && is_spaces(to) => {
-            filled.push_str(&line[spaces.min(from.len() - to.len())..]);
-        }
-        // The width of a tab is unknown.
-        _ => filled.push_str(line),
+    // The width of a tab is unknown.
+    if !is_spaces(from) || !is_spaces(to) {
+        filled.push_str(line);
+        return;
     }
+    let spaces = line.len() - line.trim_start_matches(' ').len();
+    let less = from.len().saturating_sub(to.len()).min(spaces);
+    let more = to.len().saturating_sub(from.len());
+    filled.extend(std::iter::repeat_n(' ', more));
+    filled.push_str(&line[less..]);
 }
 
 fn is_spaces(indent: &str) -> bool {

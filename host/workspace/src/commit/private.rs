@@ -80,17 +80,20 @@ impl<'a> Private<'a> {
         Ok(Some(Self { workspace, folder }))
     }
 
-    pub fn open_or_make(workspace: &'a Opened) -> io::Result<Self> {
+    /// Says as well whether it was made.
+    pub fn open_or_make(workspace: &'a Opened) -> io::Result<(Self, bool)> {
         if let Some(private) = Self::open(workspace)? {
-            return Ok(private);
+            return Ok((private, false));
         }
         step()?;
         let root = workspace.lower.root();
-        match rustix::fs::mkdirat(root, PRIVATE, Mode::from_raw_mode(0o700)) {
-            Ok(()) | Err(Errno::EXIST) => {}
+        let is_made = match rustix::fs::mkdirat(root, PRIVATE, Mode::from_raw_mode(0o700)) {
+            Ok(()) => true,
+            Err(Errno::EXIST) => false,
             Err(error) => return Err(error.into()),
-        }
-        Self::open(workspace)?.ok_or(Errno::NOENT.into())
+        };
+        let private = Self::open(workspace)?.ok_or(Errno::NOENT)?;
+        Ok((private, is_made))
     }
 
     fn hash(&self, what: &str, of: &[u8]) -> blake3::Hash {

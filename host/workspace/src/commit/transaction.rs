@@ -30,7 +30,7 @@ pub(super) fn commit(
 ) -> Result<Result<Vec<String>, RecoverError>, CommitError> {
     let lower = &*workspace.lower;
     let making = || format!("make {PRIVATE} in the workspace");
-    let private = Private::open_or_make(workspace).doing(making)?;
+    let (private, _) = Private::open_or_make(workspace).doing(making)?;
     let (name, folder) = private.begin().doing(making)?;
     let prepared = prepare(&private, &folder, lower, (tree, rewritten), ticket);
     let journal = match prepared {

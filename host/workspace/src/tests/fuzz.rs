@@ -60,7 +60,7 @@ pub fn workspace_private(bytes: &[u8]) {
     let before = [&folder, &outside].map(|place| tree(place));
     let workspace = open(&folder);
     let mut has_ours = false;
-    let private = Private::open_or_make(&workspace.inner).unwrap();
+    let (private, _) = Private::open_or_make(&workspace.inner).unwrap();
     while random.has_more() {
         let place = folder.join(".airlock").join(place(&mut random, &private));
         let _ = fs::create_dir_all(place.parent().unwrap());

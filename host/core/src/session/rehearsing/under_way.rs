@@ -9,8 +9,8 @@ use tokio::sync::watch;
 
 use super::super::Session;
 
-/// The rehearsals that are under way in this session, by their actions. What is sent is nothing:
-/// that the sender is dropped tells of the end.
+/// The running rehearsals of this session, by their actions. Nothing is ever sent: a rehearsal ends
+/// when its sender is dropped.
 #[derive(Default)]
 pub(in crate::session) struct Rehearsals(Mutex<HashMap<ActionId, watch::Receiver<()>>>);
 
@@ -20,7 +20,7 @@ impl Rehearsals {
     }
 }
 
-/// One rehearsal, from when it is sure to come until it has ended, in whatever way.
+/// One rehearsal, from its registration to its end, also by a panic.
 pub(super) struct UnderWay {
     session: Session,
     action: ActionId,
