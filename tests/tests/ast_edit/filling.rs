@@ -1,4 +1,4 @@
-//! What stands for a metavariable keeps its contents, wherever it goes.
+//! Captured code keeps its contents, wherever it goes.
 
 use crate::tree::Tree;
 

@@ -18,7 +18,7 @@ const LOOK_BACK: usize = 4096;
 /// The `out` of an op, for one language.
 pub(crate) struct Template {
     parts: Vec<Part>,
-    /// Of its own text.
+    /// The size of its text.
     own: Size,
     /// Each variable once.
     uses: Vec<Used>,

@@ -86,7 +86,7 @@ fn prepare(
     match private.commit(folder) {
         Ok(()) => Ok(journal),
         Err(source) => {
-            // It may be there all the same, so that it must be known to be gone.
+            // The rename may have happened, so it has to be undone.
             let doing = || "take back the journal".to_owned();
             private.remove_journal(folder).doing(doing)?;
             Err(CommitError::from(Failed {

@@ -123,7 +123,7 @@ impl Case<'_> {
         let is_after = match (committed, self.cut) {
             (Ok(committed), _) if committed.changes.is_empty() => return None,
             (Ok(_), _) => true,
-            // The other host has finished what was cut off.
+            // The other host has finished it.
             (Err(CommitError::AlreadyCommitted(_)), Some((_, Fault::Stop))) => true,
             (Err(_), Some((_, Fault::Error(_)))) => false,
             (Err(error), _) => panic!("{error}"),
