@@ -2,13 +2,19 @@
 //! [`Stop`](airlock_host::native::Stop) of calls: it runs in a process of its own, where there is
 //! one.
 
+mod compare;
 mod document;
+mod dropped;
+mod filled;
 mod grammar;
 pub(crate) mod language;
 mod lines;
+mod meaning;
+mod op_search;
 pub(crate) mod outline;
 pub(crate) mod parser;
 pub(crate) mod pattern;
+mod places;
 pub(crate) mod rewrite;
 mod selected;
 mod steps;

@@ -9,18 +9,33 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use airlock_host::Error;
 
 use crate::code::language::{self, Language};
-use crate::code::rewrite::{Edit, Errors, Rewrite};
+use crate::code::rewrite::{Edit, Errors, Occurrences, Reason, Rewrite};
 use crate::parallel::{into_inner, lock};
-use crate::search::{Matched, Results};
+use crate::search::{Matched, Places, Results};
 
 /// How many files with errors are remembered: a tree of another dialect has nothing else.
 const ERRORS_KEPT: usize = 1000;
+
+/// Of how many files the places are remembered of what is told with its places.
+const FILES_WITH_PLACES: usize = 1000;
+
+impl Places {
+    fn add(&mut self, path: &Path, found: Occurrences) {
+        self.count += found.count;
+        if self.by_file.len() < FILES_WITH_PLACES {
+            self.by_file.insert(path.display().to_string(), found.lines);
+        }
+    }
+}
 
 /// Filled by all threads at once.
 pub(crate) struct Collector {
     matched: Mutex<Vec<Matched>>,
     skipped: Mutex<BTreeMap<String, String>>,
     errors: Mutex<BTreeMap<String, Errors>>,
+    left: Mutex<BTreeMap<Reason, Places>>,
+    words: Mutex<BTreeSet<String>>,
+    comments: Mutex<Places>,
     own_variables: Mutex<BTreeMap<usize, (Language, String)>>,
     left_out: Mutex<BTreeSet<PathBuf>>,
     failed: Mutex<Option<Error>>,
@@ -37,6 +52,9 @@ impl Collector {
             matched: Mutex::default(),
             skipped: Mutex::default(),
             errors: Mutex::default(),
+            left: Mutex::default(),
+            words: Mutex::default(),
+            comments: Mutex::default(),
             own_variables: Mutex::default(),
             left_out: Mutex::default(),
             failed: Mutex::default(),
@@ -81,9 +99,21 @@ impl Collector {
         for (op, matches) in found.matches {
             self.matches[op].fetch_add(matches, Ordering::Relaxed);
         }
+        for (reason, places) in found.left {
+            lock(&self.left)
+                .entry(reason)
+                .or_default()
+                .add(path, places);
+        }
+        if !found.words.is_empty() {
+            lock(&self.words).extend(found.words);
+        }
+        if found.comments.count > 0 {
+            lock(&self.comments).add(path, found.comments);
+        }
         if let Some(found) = found.errors {
             let mut errors = lock(&self.errors);
-            if errors.len() < ERRORS_KEPT || found.left > 0 {
+            if errors.len() < ERRORS_KEPT {
                 errors.insert(path.display().to_string(), found);
             }
         }
@@ -121,6 +151,9 @@ impl Collector {
             nested: self.nested.into_inner(),
             skipped: into_inner(self.skipped),
             errors: into_inner(self.errors),
+            left: into_inner(self.left),
+            words: into_inner(self.words),
+            comments: into_inner(self.comments),
             left_out: into_inner(self.left_out).into_iter().collect(),
             matches: self
                 .matches

@@ -16,6 +16,7 @@ mod collector;
 mod draft;
 mod ignore_files;
 mod no_files;
+mod notes;
 mod parallel;
 mod params;
 mod parsers;

@@ -12,6 +12,7 @@ use similar::TextDiff;
 use crate::advice;
 use crate::code::rewrite;
 use crate::draft::{source, write_draft};
+use crate::notes::{NAMED, add_results, headline, notes};
 use crate::plan::{Plan, PlannedFile, counted};
 use crate::search::{Matched, NARROW, Results, Search};
 use airlock_host::native::folder::{ReadableFolder, WritableFolder};
@@ -23,9 +24,6 @@ const MAX_DIFF_BYTES: usize = 256 << 10;
 
 /// Room for the sentence that says what was left out. A path has at most 4,096 bytes.
 const LEFT_OUT_BYTES: usize = 5 << 10;
-
-/// How many files or places of each sort are named.
-const NAMED: usize = 20;
 
 /// How long to look for the smallest diff of one file: with thousands of replacements that takes
 /// long, and any diff will do.
@@ -54,7 +52,8 @@ pub(crate) fn of(
         files: results.matched.iter().map(planned).collect(),
         limited: left_by_limit > 0,
     };
-    let mut notes = notes(&results, left_by_limit);
+    let headline = headline(&results, left_by_limit);
+    let mut notes = notes(&results);
     for line in advice::on(search, &results) {
         notes.push('\n');
         notes.push_str(&line);
@@ -68,10 +67,7 @@ pub(crate) fn of(
     }
     if plan.files.is_empty() {
         add_results(&mut details, &results, left_by_limit);
-        let text = format!(
-            "No replacements: {} searched.{notes}",
-            counted(results.searched as usize, "file")
-        );
+        let text = format!("No replacements: {headline}{notes}");
         return Ok(Preview::of(result(text, details)));
     }
     let state = plan.write()?;
@@ -89,11 +85,7 @@ pub(crate) fn of(
         .details(Json::of_own(&details));
     add_results(&mut details, &results, left_by_limit);
     let mut diffs = Diffs {
-        text: format!(
-            "{}, of {} searched.{notes}\n",
-            plan.summary(),
-            counted(results.searched as usize, "file")
-        ),
+        text: format!("{}, of {headline}{notes}\n", plan.summary()),
         matched: &results.matched,
         short: None,
     };
@@ -104,22 +96,6 @@ pub(crate) fn of(
             .proposing(action)
             .in_full(vec![Content::Text { text: diffs.text }]),
     })
-}
-
-/// What only the caller of the preview is told, for programs.
-fn add_results(details: &mut Value, results: &Results, left_by_limit: usize) {
-    details["searchedFiles"] = results.searched.into();
-    details["leftByLimit"] = left_by_limit.into();
-    let skipped = results.skipped.iter().take(NAMED);
-    details["skipped"] = skipped
-        .map(|(path, reason)| json!({"path": path, "reason": reason}))
-        .collect();
-    let errors = results.errors.iter().take(NAMED);
-    details["syntaxErrors"] = errors
-        .map(|(path, errors)| json!({"path": path, "line": errors.line}))
-        .collect();
-    let left: usize = results.errors.values().map(|errors| errors.left).sum();
-    details["leftByErrors"] = left.into();
 }
 
 /// Where the new contents have syntax errors that the old ones had not, for programs.
@@ -169,93 +145,6 @@ fn keep_to_limit(
     }
     matched.retain(|matched| !matched.edits.is_empty());
     Ok(found.saturating_sub(limit))
-}
-
-/// What else there is to know, a line each.
-fn notes(results: &Results, left_by_limit: usize) -> String {
-    let mut notes = String::new();
-    let mut note = |text: String| {
-        notes.push('\n');
-        notes.push_str(&text);
-    };
-    if left_by_limit > 0 {
-        note(format!(
-            "Left as they are by `limit`: {}.",
-            counted(left_by_limit, "more match")
-        ));
-    }
-    if results.nested > 0 {
-        note(format!(
-            "Left as they are: {} inside another; call again after this is applied.",
-            counted(results.nested, "match")
-        ));
-    }
-    let errors = results.errors.iter();
-    let places: Vec<String> = errors
-        .map(|(path, errors)| format!("{path}:{}", errors.line))
-        .collect();
-    if !places.is_empty() {
-        note(format!(
-            "Syntax errors in {}, the first of each at {}.",
-            counted(places.len(), "file"),
-            listed(&places)
-        ));
-    }
-    let left: usize = results.errors.values().map(|errors| errors.left).sum();
-    if left > 0 {
-        let errors = results.errors.iter();
-        let places: Vec<String> = errors
-            .flat_map(|(path, errors)| {
-                errors
-                    .left_at
-                    .iter()
-                    .map(move |line| format!("{path}:{line}"))
-            })
-            .collect();
-        note(format!(
-            "Left as they are, being in, beside or around a syntax error: {}, at {}.",
-            counted(left, "match"),
-            listed(&places)
-        ));
-    }
-    let broken = results.matched.iter().filter_map(|matched| {
-        let line = matched.breaks?;
-        Some(format!("{}:{line}", matched.path.display()))
-    });
-    let broken: Vec<String> = broken.collect();
-    if !broken.is_empty() {
-        note(format!(
-            "The replacements would add a syntax error in {}: {}.",
-            counted(broken.len(), "file"),
-            listed(&broken)
-        ));
-    }
-    for (path, reason) in results.skipped.iter().take(NAMED) {
-        note(format!("Not searched: {path:?}, {reason}."));
-    }
-    let more = results.skipped.len().saturating_sub(NAMED);
-    if more > 0 {
-        note(format!("Not searched: {}.", counted(more, "more file")));
-    }
-    if !results.left_out.is_empty() {
-        let folders = results.left_out.iter();
-        let folders: Vec<String> = folders.map(|folder| folder.display().to_string()).collect();
-        note(format!(
-            "Left out, as folders of dependencies or builds: {}; name one in `paths` to search it.",
-            listed(&folders)
-        ));
-    }
-    notes
-}
-
-/// The first of some, and how many more there are.
-fn listed(places: &[String]) -> String {
-    let more = places.len().saturating_sub(NAMED);
-    let first = places[..places.len() - more].join(", ");
-    match more {
-        0 => first,
-        more => format!("{first} and {more} more"),
-    }
 }
 
 /// A unified diff for each file.

@@ -1,6 +1,6 @@
 //! Finds all replacements in the files that are meant. It has nothing to write with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,9 @@ use airlock_host::native::folder::{ReadableFolder, Unread};
 use crate::code::language::Language;
 use crate::code::outline::{Outline, Refusal};
 use crate::code::parser::ParseFailure;
-use crate::code::rewrite::{self, Edit, Errors, MemoryBudget, Rewrite, RewriteError, more_than};
+use crate::code::rewrite::{
+    self, Edit, Errors, MemoryBudget, Reason, Rewrite, RewriteError, more_than,
+};
 use crate::collector::Collector;
 use crate::parallel::{Enqueue, share_out};
 use crate::params::{Params, invalid};
@@ -65,6 +67,14 @@ pub(crate) struct Matched {
     pub breaks: Option<usize>,
 }
 
+/// Something that is in the searched files several times.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    pub count: usize,
+    /// The lines of the first ones, by path.
+    pub by_file: BTreeMap<String, Vec<usize>>,
+}
+
 /// What a search found.
 #[derive(Debug, Default)]
 pub(crate) struct Results {
@@ -74,6 +84,12 @@ pub(crate) struct Results {
     pub searched: u64,
     /// Matches inside of other matches, see [`rewrite::Rewrite::nested`].
     pub nested: usize,
+    /// Other matches that are left as they are.
+    pub left: BTreeMap<Reason, Places>,
+    /// What some of those have that their pattern doesn't.
+    pub words: BTreeSet<String>,
+    /// Comments that go with what is replaced.
+    pub comments: Places,
     /// What could not be searched, and why, by path.
     pub skipped: BTreeMap<String, String>,
     /// Files with syntax errors, by path.

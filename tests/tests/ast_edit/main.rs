@@ -5,6 +5,7 @@ mod applying;
 mod damaged;
 mod filling;
 mod languages;
+mod meaning;
 mod parsing;
 mod paths;
 mod previewing;

@@ -54,8 +54,9 @@ src/b.rs: 2 replacements
         previewed.details.unwrap(),
         json!({
             "dryRun": true, "replacements": 3, "fileCount": 2, "files": files,
-            "searchedFiles": 3, "leftByLimit": 0, "skipped": [],
-            "syntaxErrors": [], "leftByErrors": 0,
+            "searchedFiles": 3, "leftByLimit": 0, "leftInside": 0, "leftByErrors": 0,
+            "leftByMoreCode": 0, "leftByMeaning": 0, "removedComments": 0,
+            "skipped": [], "syntaxErrors": [],
         })
     );
     assert_eq!(tree.files(), before);
@@ -112,7 +113,7 @@ async fn the_limit_takes_the_first_by_path_and_place_and_tells_of_the_rest() {
     let text = previewed.text();
     assert!(
         text.starts_with(
-            "3 replacements in 2 files, of 3 files searched.\nLeft as they are by `limit`: 3 more matches.\n"
+            "3 replacements in 2 files, of 3 files searched. 3 matches left: 3 beyond `limit`.\n"
         ),
         "{text}"
     );
@@ -127,7 +128,7 @@ async fn the_limit_takes_the_first_by_path_and_place_and_tells_of_the_rest() {
 async fn of_matches_in_each_other_the_outer_one_is_replaced_and_the_others_are_told() {
     let tree = Tree::with(&[("a.rs", "fn a() { old(old(old(1))) }\n")]);
     let previewed = tree.edit("old($A)", "new($A)").await.unwrap();
-    let told = "Left as they are: 2 matches inside another; call again after this is applied.";
+    let told = "2 matches left: 2 inside another (call again after this is applied).";
     assert!(previewed.text().contains(told), "{}", previewed.text());
     tree.apply().await.unwrap();
     assert_eq!(tree.read("a.rs"), "fn a() { new(old(old(1))) }\n");

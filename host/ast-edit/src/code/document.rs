@@ -90,6 +90,10 @@ impl Document {
         &self.source
     }
 
+    pub fn grammar(&self) -> &Grammar {
+        &self.grammar
+    }
+
     pub fn tree(&self) -> &Tree {
         &self.tree
     }

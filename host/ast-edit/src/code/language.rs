@@ -71,6 +71,18 @@ impl Language {
         matches!(self.grammar(), SupportLang::Bash | SupportLang::Php)
     }
 
+    /// Whether parentheses around an expression mean nothing but what belongs together.
+    pub fn has_parentheses(self) -> bool {
+        !matches!(
+            self.grammar(),
+            SupportLang::Bash
+                | SupportLang::Css
+                | SupportLang::Html
+                | SupportLang::Json
+                | SupportLang::Yaml
+        )
+    }
+
     /// What a kind of node is called.
     pub fn kind_name(self, kind: u16) -> String {
         let grammar = self.grammar().get_ts_language();

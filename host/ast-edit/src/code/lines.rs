@@ -69,18 +69,19 @@ impl LineEnds {
         }
     }
 
-    /// Gives lines that come from a template the source's own ends.
-    pub fn make(&self, text: String) -> String {
+    pub fn as_str(&self) -> &'static str {
         match self {
-            LineEnds::Unix => text,
-            LineEnds::Windows if !text.contains('\n') => text,
-            LineEnds::Windows => {
-                let lines: Vec<&str> = text
-                    .split('\n')
-                    .map(|line| line.strip_suffix('\r').unwrap_or(line))
-                    .collect();
-                lines.join("\r\n")
-            }
+            LineEnds::Unix => "\n",
+            LineEnds::Windows => "\r\n",
         }
+    }
+
+    /// The lines of a template, without their ends.
+    pub fn lines<'a>(&self, text: &'a str) -> impl Iterator<Item = &'a str> {
+        let is_windows = matches!(self, LineEnds::Windows);
+        text.split('\n').map(move |line| match is_windows {
+            true => line.strip_suffix('\r').unwrap_or(line),
+            false => line,
+        })
     }
 }

@@ -9,6 +9,7 @@ use memchr::memmem::Finder;
 
 use super::Op;
 use super::document::Document;
+use super::dropped::{Leaves, name_all};
 use super::grammar::Grammar;
 use super::language::Language;
 use super::outline::{OpOutline, Outline, Refusal};
@@ -42,6 +43,7 @@ pub(crate) struct Reading {
     kind: u16,
     /// The longest word of the pattern, without which there is no match.
     word: Finder<'static>,
+    pub(super) leaves: Leaves,
 }
 
 impl Ops {
@@ -128,9 +130,11 @@ impl Reading {
         Some(Self::of_kind(pattern, u16::try_from(kind).ok()?))
     }
 
-    pub fn of_kind(pattern: Pattern, kind: u16) -> Self {
+    pub fn of_kind(mut pattern: Pattern, kind: u16) -> Self {
+        name_all(&mut pattern.node);
         let word = Finder::new(pattern.fixed_string().as_bytes()).into_owned();
         Self {
+            leaves: Leaves::of(&pattern.node),
             pattern,
             kind,
             word,

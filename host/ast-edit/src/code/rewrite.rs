@@ -1,21 +1,21 @@
 //! One piece of source and what becomes of it. Nothing here knows files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ast_grep_core::matcher::{MatcherExt as _, Pattern};
-use ast_grep_core::{Matcher as _, NodeMatch};
+use ast_grep_core::Node;
 use serde::{Deserialize, Serialize};
-use tree_sitter::{InputEdit, Tree};
 
 use super::document::Document;
 use super::grammar::Grammar;
 use super::language::Language;
-use super::lines::{LineEnds, Lines, after};
+use super::lines::{LineEnds, Lines};
+use super::meaning::{self, Draft};
+use super::op_search::OpSearch;
 use super::parser::ParseFailure;
-use super::pattern::{Ops, ReadOp, Reading};
+use super::pattern::Ops;
 use super::syntax_errors::SyntaxErrors;
 use airlock_host::native::Stop;
 
@@ -33,6 +33,12 @@ pub(crate) struct Rewrite {
     pub edits: Vec<Edit>,
     /// Matches inside of other matches of the same op, which are left as they are.
     pub nested: usize,
+    /// Other matches that are left as they are.
+    pub left: BTreeMap<Reason, Occurrences>,
+    /// What those have that their pattern doesn't: a word for each.
+    pub words: BTreeSet<String>,
+    /// Comments in what is replaced that go with it.
+    pub comments: Occurrences,
     /// How many matches each op has, by its index, whatever becomes of them.
     pub matches: BTreeMap<usize, usize>,
     /// What is wrong with the source itself.
@@ -42,20 +48,52 @@ pub(crate) struct Rewrite {
     pub breaks: Option<usize>,
 }
 
+/// Why a match is left as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) enum Reason {
+    /// It is in, beside or around a syntax error.
+    SyntaxError,
+    /// It has code that the pattern doesn't have, which the replacement would drop.
+    MoreThanPattern,
+    /// The replacement would mean something else there.
+    Meaning,
+}
+
 /// Syntax errors in a source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Errors {
     pub count: usize,
     /// Of the first one, counted from 1.
     pub line: usize,
-    /// Matches that are left as they are, being in, beside or around one.
-    pub left: usize,
-    /// The lines of the first of these, counted from 1.
-    pub left_at: Vec<usize>,
 }
 
-/// How many matches that are left are told by their lines, of one source.
-pub(crate) const LEFT_NAMED: usize = 20;
+/// Something that is in a source several times.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Occurrences {
+    pub count: usize,
+    /// Of the first ones, counted from 1.
+    pub lines: Vec<usize>,
+}
+
+impl Occurrences {
+    /// Those at some bytes of a source.
+    fn at(source: &str, mut places: Vec<usize>) -> Self {
+        places.sort_unstable();
+        let count = places.len();
+        let mut lines = Lines::of(source);
+        let lines = places.into_iter().map(|at| lines.at(at));
+        let mut lines: Vec<usize> = lines.collect();
+        lines.dedup();
+        lines.truncate(LINES_NAMED);
+        Self { count, lines }
+    }
+}
+
+/// How many lines are kept of what is in a source several times.
+pub(crate) const LINES_NAMED: usize = 20;
+
+/// How many words a source tells that its matches have and the pattern doesn't.
+pub(crate) const WORDS_NAMED: usize = 5;
 
 /// Why nothing can be done to a source.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,13 +146,9 @@ pub(crate) fn find(
     checks_contents: bool,
     stop: &Arc<Stop>,
 ) -> Result<Rewrite, RewriteError> {
-    let (mut found, tree) = find_edits(source, ops, room, stop)?;
-    if checks_contents && !found.edits.is_empty() {
-        let new = replace(source, &found.edits);
-        let after = match tree {
-            Some(tree) => errors_after((source, &found.edits), tree, &new, ops, stop),
-            None => errors(&new, ops.language(), stop),
-        };
+    let (mut found, has_errors) = find_edits(source, ops, room, stop)?;
+    if checks_contents && has_errors {
+        let after = errors(&replace(source, &found.edits), ops.language(), stop);
         let before = found.errors.as_ref().map_or(0, |errors| errors.count);
         found.breaks = more_than(before, after.ok().flatten());
     }
@@ -126,19 +160,19 @@ pub(crate) fn more_than(before: usize, errors: Option<(usize, usize)>) -> Option
     errors.and_then(|(count, line)| (count > before).then_some(line))
 }
 
-/// The edits, and the tree of the source where it was parsed. What would be replaced by itself is
-/// no edit.
+/// The edits, and whether what they make has syntax errors. What would be replaced by itself is no
+/// edit.
 fn find_edits(
     source: &str,
     ops: &Ops,
     room: &MemoryBudget,
     stop: &Arc<Stop>,
-) -> Result<(Rewrite, Option<Tree>), RewriteError> {
+) -> Result<(Rewrite, bool), RewriteError> {
     // Three bytes in front of the first token, which are no part of the code.
     let offset = mark(source);
     let code = &source[offset..];
     if !ops.may_match(code) {
-        return Ok((Rewrite::default(), None));
+        return Ok((Rewrite::default(), false));
     }
     let grammar = Grammar::new(ops.language(), stop);
     let root = Document::parse(code, grammar)
@@ -147,115 +181,85 @@ fn find_edits(
     let root = root.root();
     let document = root.get_doc();
     let damage = SyntaxErrors::of(document);
-    let mut searches: Vec<OpSearch<'_>> = ops
-        .iter()
-        .filter_map(|op| OpSearch::new(op, code))
-        .collect();
-    let line_ends = LineEnds::of(code);
-    for node in root.dfs() {
-        let kind = node.kind_id();
-        for search in &mut searches {
-            for reading in &search.readings {
-                if !reading.may_be(kind) {
-                    continue;
-                }
-                let Some(matched) = reading.pattern.match_node(node.clone()) else {
-                    continue;
-                };
-                let is_damaged = || {
-                    let damage = damage.as_ref();
-                    damage
-                        .is_some_and(|damage| damage.touches(&node.get_inner_node().inner(), code))
-                };
-                search
-                    .seen
-                    .take(search.op, reading, &matched, is_damaged, &line_ends, room)?;
-            }
-        }
-    }
+    let searches = search(&root, ops, damage.as_ref(), room)?;
     if document.was_stopped() {
         return Err(RewriteError::ParseFailure(ParseFailure::Stopped));
     }
-    let mut found = Rewrite::default();
-    let mut left = 0;
-    let mut left_at = Vec::new();
-    let mut all: Vec<(usize, Edit)> = Vec::new();
+    let mut found = Rewrite {
+        errors: damage.map(|damage| Errors {
+            count: damage.count(),
+            line: Lines::of(code).at(damage.first()),
+        }),
+        ..Rewrite::default()
+    };
+    let mut left: BTreeMap<Reason, Vec<usize>> = BTreeMap::new();
+    let mut drafts: Vec<Draft> = Vec::new();
     for OpSearch { op, seen, .. } in searches {
         found.matches.insert(op.index, seen.matches);
         found.nested += seen.nested;
-        left += seen.left;
-        left_at.extend(seen.left_at);
-        all.extend(seen.edits.into_iter().map(|edit| (op.index, edit)));
-    }
-    left_at.sort_unstable();
-    left_at.dedup();
-    left_at.truncate(LEFT_NAMED);
-    let mut lines = Lines::of(source);
-    found.errors = damage.map(|damage| Errors {
-        count: damage.count(),
-        line: Lines::of(source).at(damage.first() + offset),
-        left,
-        left_at: left_at
-            .into_iter()
-            .map(|at| lines.at(at + offset))
-            .collect(),
-    });
-    all.sort_by_key(|(_, edit)| (edit.range.start, edit.range.end));
-    for pair in all.windows(2) {
-        let [(first, one), (second, other)] = pair else {
-            continue;
-        };
-        if other.range.start < one.range.end {
-            return Err(RewriteError::Overlap {
-                ops: (*first, *second),
-                line: Lines::of(code).at(other.range.start),
-            });
+        found.words.extend(seen.words);
+        for (reason, at) in seen.left {
+            left.entry(reason).or_default().push(at);
         }
+        drafts.extend(seen.drafts);
     }
-    let moved = all.into_iter().map(|(_, Edit { range, text })| Edit {
-        range: range.start + offset..range.end + offset,
-        text,
+    while found.words.len() > WORDS_NAMED {
+        found.words.pop_last();
+    }
+    drafts.sort_by_key(|draft| (draft.edit.range.start, draft.edit.range.end));
+    check_overlaps(code, &drafts)?;
+    let kept = meaning::keep(document, drafts).map_err(RewriteError::ParseFailure)?;
+    if !kept.left.is_empty() {
+        left.insert(Reason::Meaning, kept.left);
+    }
+    let left = left.into_iter();
+    found.left = left
+        .map(|(reason, places)| (reason, Occurrences::at(code, places)))
+        .collect();
+    let comments = kept.drafts.iter().flat_map(|draft| &draft.comments);
+    found.comments = Occurrences::at(code, comments.copied().collect());
+    let edits = kept.drafts.into_iter().map(|draft| Edit {
+        range: draft.edit.range.start + offset..draft.edit.range.end + offset,
+        text: draft.edit.text,
     });
-    found.edits = moved.collect();
-    Ok((found, Some(document.tree().clone())))
+    found.edits = edits.collect();
+    Ok((found, kept.has_errors))
 }
 
-/// The same as [`errors`], for a source that edits made of another one, whose tree is known: that
-/// is much quicker where there is none.
-fn errors_after(
-    (old, edits): (&str, &[Edit]),
-    mut tree: Tree,
-    new: &str,
-    ops: &Ops,
-    stop: &Arc<Stop>,
-) -> Result<Option<(usize, usize)>, ParseFailure> {
-    let offset = mark(old);
-    let mut places = Lines::of(&old[offset..]);
-    let edits = edits.iter().map(|edit| {
-        let (start, end) = (edit.range.start - offset, edit.range.end - offset);
-        let start_position = places.point(start);
-        InputEdit {
-            start_byte: start,
-            old_end_byte: end,
-            new_end_byte: start + edit.text.len(),
-            start_position,
-            old_end_position: places.point(end),
-            new_end_position: after(start_position, &edit.text),
+/// What each op matches.
+fn search<'a>(
+    root: &Node<'_, Document>,
+    ops: &'a Ops,
+    damage: Option<&SyntaxErrors>,
+    room: &MemoryBudget,
+) -> Result<Vec<OpSearch<'a>>, RewriteError> {
+    let code = root.get_doc().source();
+    let ops = ops.iter();
+    let mut searches: Vec<OpSearch<'_>> = ops.filter_map(|op| OpSearch::new(op, code)).collect();
+    let line_ends = LineEnds::of(code);
+    for node in root.dfs() {
+        let is_damaged =
+            || damage.is_some_and(|damage| damage.touches(&node.get_inner_node().inner(), code));
+        for search in &mut searches {
+            search.visit(&node, is_damaged, &line_ends, room)?;
         }
-    });
-    // From the last on, so that the places of the others stay true.
-    let edits: Vec<InputEdit> = edits.collect();
-    for edit in edits.iter().rev() {
-        if stop.is_due() {
-            return Err(ParseFailure::Stopped);
-        }
-        tree.edit(edit);
     }
-    let grammar = Grammar::new(ops.language(), stop);
-    let document = Document::parse_again(&new[mark(new)..], grammar, &tree)?;
-    match document.tree().root_node().has_error() {
-        true => errors(new, ops.language(), stop),
-        false => Ok(None),
+    Ok(searches)
+}
+
+/// No two ops may change the same place.
+fn check_overlaps(code: &str, drafts: &[Draft]) -> Result<(), RewriteError> {
+    let mut pairs = drafts.windows(2);
+    let overlap = pairs.find_map(|pair| match pair {
+        [first, second] if second.edit.range.start < first.edit.range.end => Some((first, second)),
+        _ => None,
+    });
+    match overlap {
+        None => Ok(()),
+        Some((first, second)) => Err(RewriteError::Overlap {
+            ops: (first.op, second.op),
+            line: Lines::of(code).at(second.edit.range.start),
+        }),
     }
 }
 
@@ -285,81 +289,6 @@ fn mark(source: &str) -> usize {
     match source.starts_with('\u{feff}') {
         true => '\u{feff}'.len_utf8(),
         false => 0,
-    }
-}
-
-/// One op in one source.
-struct OpSearch<'a> {
-    op: &'a ReadOp,
-    /// Those that may match there.
-    readings: Vec<&'a Reading>,
-    seen: OpMatches,
-}
-
-/// What an op matched so far, outer nodes before those inside.
-#[derive(Default)]
-struct OpMatches {
-    edits: Vec<Edit>,
-    matches: usize,
-    nested: usize,
-    left: usize,
-    left_at: Vec<usize>,
-    last: Range<usize>,
-}
-
-impl<'a> OpSearch<'a> {
-    /// None where it can't match.
-    fn new(op: &'a ReadOp, code: &str) -> Option<Self> {
-        let readings = op.readings.iter();
-        let readings: Vec<&Reading> = readings.filter(|reading| reading.may_match(code)).collect();
-        let seen = OpMatches::default();
-        (!readings.is_empty()).then_some(Self { op, readings, seen })
-    }
-}
-
-impl OpMatches {
-    fn take(
-        &mut self,
-        op: &ReadOp,
-        reading: &Reading,
-        matched: &NodeMatch<'_, Document>,
-        is_damaged: impl Fn() -> bool,
-        line_ends: &LineEnds,
-        room: &MemoryBudget,
-    ) -> Result<(), RewriteError> {
-        let range = replaced(matched, &reading.pattern);
-        // One place may match in two readings, or as a node and the only one in it.
-        if range.is_empty() || range == self.last {
-            return Ok(());
-        }
-        self.matches += 1;
-        if is_damaged() {
-            self.left += 1;
-            if self.left_at.len() < LEFT_NAMED {
-                self.left_at.push(range.start);
-            }
-            return Ok(());
-        }
-        if range.start < self.last.end {
-            self.nested += 1;
-            return Ok(());
-        }
-        self.last = range.clone();
-        room.take(op.template.size(matched) + size_of::<Edit>())?;
-        let text = line_ends.make(op.template.fill(matched));
-        if matched.get_doc().source()[range.clone()] != text {
-            self.edits.push(Edit { range, text });
-        }
-        Ok(())
-    }
-}
-
-/// The part of a match that is replaced: a final semicolon stays if the pattern has none.
-fn replaced(matched: &NodeMatch<'_, Document>, pattern: &Pattern) -> Range<usize> {
-    let range = matched.range();
-    match pattern.get_match_len(matched.get_node().clone()) {
-        Some(length) => range.start..range.start + length,
-        None => range,
     }
 }
 

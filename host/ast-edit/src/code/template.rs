@@ -2,18 +2,19 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
 use ast_grep_core::NodeMatch;
 use ast_grep_core::matcher::PatternNode;
 use ast_grep_core::meta_var::MetaVariable;
 
 use super::document::Document;
+use super::filled::{Filled, Inserted, captured, indent_at};
 use super::grammar::{Piece, escapes};
 use super::language::Language;
+use super::lines::LineEnds;
 
-/// How far the start of a line is looked for, in bytes: a source may have one line only.
-const LOOK_BACK: usize = 4096;
+/// How many bytes a captured node may take besides its text.
+const IN_PARENTHESES: usize = 2;
 
 /// The `out` of an op, for one language.
 pub(crate) struct Template {
@@ -79,36 +80,33 @@ impl Template {
                 return 0;
             };
             let size = Size::of(&source[range]);
-            let indented = size.indented(place).saturating_mul(used.count);
+            let most = size
+                .indented(place)
+                .saturating_add(IN_PARENTHESES + size_of::<Inserted>());
+            let indented = most.saturating_mul(used.count);
             indented.saturating_add(size.ends.saturating_mul(used.indent))
         });
         captured.fold(self.own.indented(place), usize::saturating_add)
     }
 
     /// The replacement of a match. Its lines are indented like the first line of the match.
-    pub fn fill(&self, matched: &NodeMatch<'_, Document>) -> String {
-        let document = matched.get_doc();
-        let place = indent_at(document.source(), matched.range().start);
-        let mut filled = String::new();
+    /// `end` is where the part that is replaced ends.
+    pub fn fill(
+        &self,
+        matched: &NodeMatch<'_, Document>,
+        end: usize,
+        ends: &LineEnds,
+    ) -> (String, Vec<Inserted>) {
+        let mut filled = Filled::new(matched, ends);
         for part in &self.parts {
             match part {
-                Part::Text(text) => {
-                    let mut lines = text.split('\n');
-                    filled.push_str(lines.next().unwrap_or_default());
-                    for line in lines {
-                        filled.push('\n');
-                        filled.push_str(place);
-                        filled.push_str(line);
-                    }
-                }
+                Part::Text(text) => filled.add_text(text),
                 Part::Variable { variable, indent } => {
-                    if let Some(range) = captured(matched, variable) {
-                        insert(&mut filled, document, range, &format!("{place}{indent}"));
-                    }
+                    filled.add_captured(matched, variable, indent);
                 }
             }
         }
-        filled
+        filled.finish(&matched.get_doc().source()[end..])
     }
 }
 
@@ -129,71 +127,6 @@ impl Size {
     fn indented(&self, indent: usize) -> usize {
         self.bytes.saturating_add(self.ends.saturating_mul(indent))
     }
-}
-
-/// The source range that a metavariable has matched. None if it has matched nothing.
-fn captured(matched: &NodeMatch<'_, Document>, variable: &MetaVariable) -> Option<Range<usize>> {
-    match variable {
-        MetaVariable::Capture(name, _) => Some(matched.get_env().get_match(name)?.range()),
-        MetaVariable::MultiCapture(name) => {
-            let nodes = matched.get_env().get_multiple_matches(name);
-            Some(nodes.first()?.range().start..nodes.last()?.range().end)
-        }
-        MetaVariable::Dropped(_) | MetaVariable::Multiple => None,
-    }
-}
-
-/// Adds a piece of source, reindented. Lines that begin inside a string stay unchanged.
-fn insert(filled: &mut String, document: &Document, range: Range<usize>, indent: &str) {
-    let source = document.source();
-    let before = indent_at(source, range.start);
-    let mut at = range.start;
-    for (number, line) in source[range].split('\n').enumerate() {
-        if number > 0 {
-            filled.push('\n');
-        }
-        match number == 0 || document.texts().has(at) {
-            true => filled.push_str(line),
-            false => move_line(filled, line, before, indent),
-        }
-        at += line.len() + 1;
-    }
-}
-
-/// Reindents a line as its first line is. A line with less indentation moves as far as it can.
-fn move_line(filled: &mut String, line: &str, from: &str, to: &str) {
-    if let Some(rest) = line.strip_prefix(from) {
-        filled.push_str(to);
-        filled.push_str(rest);
-        return;
-    }
-    // The width of a tab is unknown.
-    if !is_spaces(from) || !is_spaces(to) {
-        filled.push_str(line);
-        return;
-    }
-    let spaces = line.len() - line.trim_start_matches(' ').len();
-    let less = from.len().saturating_sub(to.len()).min(spaces);
-    let more = to.len().saturating_sub(from.len());
-    filled.extend(std::iter::repeat_n(' ', more));
-    filled.push_str(&line[less..]);
-}
-
-fn is_spaces(indent: &str) -> bool {
-    indent.bytes().all(|byte| byte == b' ')
-}
-
-/// The spaces and tabs that the line of a place begins with; none if the line is very long.
-fn indent_at(text: &str, at: usize) -> &str {
-    let from = at.saturating_sub(LOOK_BACK);
-    let before = &text.as_bytes()[from..at];
-    let start = match before.iter().rposition(|byte| *byte == b'\n') {
-        Some(end) => from + end + 1,
-        None if from == 0 => 0,
-        None => return "",
-    };
-    let line = &text[start..at];
-    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
 fn parts(text: &str, sign: char) -> Vec<Part> {
@@ -289,16 +222,21 @@ impl<'a> Variables<'a> {
                 }
             }
             PatternNode::MetaVar { meta_var } => match meta_var {
-                MetaVariable::Capture(name, _) => {
+                MetaVariable::Capture(name, _) if is_written(name) => {
                     self.single.insert(name.as_str().into());
                 }
-                MetaVariable::MultiCapture(name) => {
+                MetaVariable::MultiCapture(name) if is_written(name) => {
                     self.multiple.insert(name.as_str().into());
                 }
-                MetaVariable::Dropped(_) | MetaVariable::Multiple => {}
+                _ => {}
             },
         }
     }
+}
+
+/// Whether a pattern has the name itself: see [`super::dropped::name_all`].
+fn is_written(name: &str) -> bool {
+    !name.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// A template may use what its pattern binds, in the way in which it is bound.

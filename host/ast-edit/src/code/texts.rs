@@ -43,7 +43,7 @@ impl Texts {
 }
 
 /// Whether a node is text, or has text between its children.
-fn is_text(node: &Node<'_>) -> bool {
+pub(super) fn is_text(node: &Node<'_>) -> bool {
     let kind = node.kind();
     let has_text = ["string", "heredoc", "template_literal", "regex"];
     match node.child_count() {

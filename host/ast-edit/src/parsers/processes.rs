@@ -15,7 +15,7 @@ use crate::code::Op;
 use crate::code::language::Language;
 use crate::code::outline::{OpOutline, Outline, Refusal};
 use crate::code::parser::ParseFailure;
-use crate::code::rewrite::{Edit, LEFT_NAMED, MemoryBudget, Rewrite, RewriteError};
+use crate::code::rewrite::{Edit, LINES_NAMED, MemoryBudget, Rewrite, RewriteError, WORDS_NAMED};
 
 pub(super) struct Processes {
     program: PathBuf,
@@ -66,23 +66,6 @@ impl Processes {
     }
 
     pub fn find(
-        &self,
-        language: Language,
-        source: &str,
-        room: &MemoryBudget,
-        checks_contents: bool,
-    ) -> Result<Rewrite, RewriteError> {
-        match self.find_once(language, source, room, checks_contents) {
-            // Perhaps what the edits make of it was too much. That a file can't be checked is no
-            // reason to leave it as it is.
-            Err(RewriteError::ParseFailure(
-                ParseFailure::OutOfMemory(_) | ParseFailure::Crashed(_),
-            )) if checks_contents => self.find_once(language, source, room, false),
-            found => found,
-        }
-    }
-
-    fn find_once(
         &self,
         language: Language,
         source: &str,
@@ -209,9 +192,14 @@ fn fits(found: &Rewrite, source: &str, ops: usize) -> bool {
             .matches
             .iter()
             .all(|(op, matches)| *op < ops && *matches <= most)
-        && errors.is_none_or(|errors| {
-            errors.left <= most && errors.count <= most && errors.left_at.len() <= LEFT_NAMED
-        });
+        && errors.is_none_or(|errors| errors.count <= most)
+        && found
+            .left
+            .values()
+            .chain([&found.comments])
+            .all(|places| places.count <= most && places.lines.len() <= LINES_NAMED)
+        && found.words.len() <= WORDS_NAMED
+        && found.words.iter().all(|word| word.len() <= source.len());
     let mut end = 0;
     counted
         && found.edits.iter().all(|edit| {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// The part of a program that parses.
 pub(super) const PARSER: Part = Part {
     argument: "airlock-parse-sources",
-    version: concat!(env!("CARGO_PKG_VERSION"), "-2"),
+    version: concat!(env!("CARGO_PKG_VERSION"), "-3"),
 };
 
 /// What is asked of one source. Languages go by their names.

@@ -1,0 +1,162 @@
+//! What a match has and its pattern hasn't, such as `async`, or a comment: its replacement drops
+//! it.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use ast_grep_core::NodeMatch;
+use ast_grep_core::matcher::PatternNode;
+use ast_grep_core::meta_var::MetaVariable;
+use tree_sitter::Node;
+
+use super::compare::is_comment;
+use super::document::Document;
+
+/// The leaves of a pattern.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Leaves {
+    /// How many there are of each kind.
+    kinds: HashMap<u16, usize>,
+    /// How often each metavariable is in the pattern. All that one stands for is the same code, and
+    /// only one of these places is known later.
+    variables: HashMap<String, usize>,
+}
+
+/// What would be lost with a match.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Dropped {
+    /// Where comments begin.
+    pub comments: Vec<usize>,
+    /// The first word of the code.
+    pub word: Option<String>,
+}
+
+impl Leaves {
+    pub fn of(pattern: &PatternNode) -> Self {
+        let mut leaves = Self::default();
+        leaves.add(pattern);
+        leaves
+    }
+
+    fn add(&mut self, node: &PatternNode) {
+        match node {
+            PatternNode::MetaVar { meta_var } => {
+                if let MetaVariable::Capture(name, _) | MetaVariable::MultiCapture(name) = meta_var
+                {
+                    *self.variables.entry(name.clone()).or_default() += 1;
+                }
+            }
+            PatternNode::Terminal { kind_id, .. } => {
+                *self.kinds.entry(*kind_id).or_default() += 1;
+            }
+            PatternNode::Internal { children, .. } => {
+                for child in children {
+                    self.add(child);
+                }
+            }
+        }
+    }
+
+    /// What a match has in a range besides these leaves and what was captured.
+    pub fn dropped(&self, matched: &NodeMatch<'_, Document>, range: &Range<usize>) -> Dropped {
+        let document = matched.get_doc();
+        let root = matched.get_node().get_inner_node().inner();
+        let mut captured = Vec::new();
+        let mut left = self.kinds.clone();
+        for (name, count) in &self.variables {
+            let Some(range) = captured_by(matched, name) else {
+                continue;
+            };
+            if *count > 1 {
+                leaves(document, root, &range, &[], |leaf| {
+                    *left.entry(leaf.kind_id()).or_default() += count - 1;
+                });
+            }
+            captured.push(range);
+        }
+        let mut dropped = Dropped::default();
+        leaves(document, root, range, &captured, |leaf| {
+            if is_comment(&leaf) {
+                dropped.comments.push(leaf.start_byte());
+            } else if let Some(count) = left.get_mut(&leaf.kind_id()).filter(|count| **count > 0) {
+                *count -= 1;
+            } else if dropped.word.is_none() {
+                let text = document.source().get(leaf.byte_range());
+                let text = text.unwrap_or_default().trim();
+                let has_meaning = !matches!(text, "" | "," | ";" | "(" | ")" | "\\");
+                dropped.word = has_meaning.then(|| shortened(text));
+            }
+        });
+        dropped
+    }
+}
+
+/// Visits the leaves and comments in a part of a node, but those in some ranges.
+fn leaves<'t>(
+    document: &Document,
+    node: Node<'t>,
+    part: &Range<usize>,
+    but: &[Range<usize>],
+    mut visit: impl FnMut(Node<'t>),
+) {
+    let mut todo = vec![node];
+    while let Some(node) = todo.pop() {
+        let (start, end) = (node.start_byte(), node.end_byte());
+        let is_in = |range: &Range<usize>| range.start <= start && end <= range.end;
+        let is_outside = end <= part.start || part.end <= start;
+        if is_outside || start == end || but.iter().any(is_in) || document.steps().step() {
+            continue;
+        }
+        if node.child_count() == 0 || is_comment(&node) {
+            visit(node);
+        } else {
+            let mut cursor = node.walk();
+            let children: Vec<_> = node.children(&mut cursor).collect();
+            todo.extend(children.into_iter().rev());
+        }
+    }
+}
+
+/// Gives each metavariable without a name one that no metavariable can have, so that what it stands
+/// for is known.
+pub(super) fn name_all(pattern: &mut PatternNode) {
+    fn name(node: &mut PatternNode, next: &mut usize) {
+        match node {
+            PatternNode::Terminal { .. } => {}
+            PatternNode::Internal { children, .. } => {
+                for child in children {
+                    name(child, next);
+                }
+            }
+            PatternNode::MetaVar { meta_var } => {
+                let named = match meta_var {
+                    MetaVariable::Dropped(is_named) => {
+                        MetaVariable::Capture(next.to_string(), *is_named)
+                    }
+                    MetaVariable::Multiple => MetaVariable::MultiCapture(next.to_string()),
+                    MetaVariable::Capture(..) | MetaVariable::MultiCapture(_) => return,
+                };
+                *next += 1;
+                *meta_var = named;
+            }
+        }
+    }
+    name(pattern, &mut 0);
+}
+
+fn captured_by(matched: &NodeMatch<'_, Document>, name: &str) -> Option<Range<usize>> {
+    if let Some(node) = matched.get_env().get_match(name) {
+        return Some(node.range());
+    }
+    let nodes = matched.get_env().get_multiple_matches(name);
+    Some(nodes.first()?.range().start..nodes.last()?.range().end)
+}
+
+/// As much of a text as a message needs.
+fn shortened(text: &str) -> String {
+    const LONGEST: usize = 20;
+    text.chars()
+        .take_while(|c| *c != '\n')
+        .take(LONGEST)
+        .collect()
+}

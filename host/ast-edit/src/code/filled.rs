@@ -1,0 +1,241 @@
+//! A replacement while it is made of a template and of what was captured.
+
+use std::ops::Range;
+
+use ast_grep_core::NodeMatch;
+use ast_grep_core::meta_var::MetaVariable;
+use tree_sitter::Node;
+
+use super::compare::is_comment;
+use super::document::Document;
+use super::lines::LineEnds;
+
+/// How far the start of a line is looked for, in bytes: a source may have one line only.
+const LOOK_BACK: usize = 4096;
+
+/// Captured code in a replacement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Inserted {
+    /// In the text of the replacement.
+    pub at: Range<usize>,
+    /// In the source.
+    pub from: Range<usize>,
+    /// Whether it is one node.
+    pub is_single: bool,
+}
+
+/// A replacement so far.
+pub(super) struct Filled<'a> {
+    document: &'a Document,
+    ends: &'a LineEnds,
+    /// What the line of the match begins with.
+    place: &'a str,
+    text: String,
+    inserted: Vec<Inserted>,
+    comma: Comma,
+    /// The indentation of a line that ends with a line comment, which has no end yet.
+    open_comment: Option<String>,
+}
+
+/// Whether a list may have one comma too many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Comma {
+    Unneeded,
+    /// What was captured ends with one.
+    Captured,
+    /// A list begins, and nothing was captured.
+    NothingBefore,
+}
+
+impl<'a> Filled<'a> {
+    pub fn new(matched: &'a NodeMatch<'_, Document>, ends: &'a LineEnds) -> Self {
+        let document = matched.get_doc();
+        Self {
+            document,
+            ends,
+            place: indent_at(document.source(), matched.range().start),
+            text: String::new(),
+            inserted: Vec::new(),
+            comma: Comma::Unneeded,
+            open_comment: None,
+        }
+    }
+
+    /// Adds text of the template. A comma at its start is left out if there is one already.
+    pub fn add_text(&mut self, text: &str) {
+        let text = match (self.comma, text.trim_start().strip_prefix(',')) {
+            (Comma::Captured, Some(rest)) => rest,
+            (Comma::NothingBefore, Some(rest)) => rest.trim_start(),
+            _ => text,
+        };
+        if text.is_empty() {
+            return;
+        }
+        self.comma = Comma::Unneeded;
+        let text = self.end_comment(text);
+        for (number, line) in self.ends.lines(text).enumerate() {
+            if number > 0 {
+                self.text.push_str(self.ends.as_str());
+                self.text.push_str(self.place);
+            }
+            self.text.push_str(line);
+        }
+    }
+
+    /// Adds what a metavariable has matched. `indent` is what its line in the template begins with.
+    pub fn add_captured(
+        &mut self,
+        matched: &NodeMatch<'_, Document>,
+        variable: &MetaVariable,
+        indent: &str,
+    ) {
+        let nodes: Vec<Node<'_>> = nodes(matched, variable);
+        let Some(range) = range_of(&nodes) else {
+            let is_start = self.text.trim_end().ends_with(['(', '[', '{']);
+            if is_start && matches!(variable, MetaVariable::MultiCapture(_)) {
+                self.comma = Comma::NothingBefore;
+            }
+            return;
+        };
+        self.end_comment("");
+        let source = self.document.source();
+        let end = source.len();
+        let range = range.start.min(end)..range.end.min(end);
+        let indent = format!("{}{indent}", self.place);
+        let start = self.text.len();
+        self.insert(range.clone(), &indent);
+        let text_of = |node: &Node<'_>| source.get(node.byte_range()).unwrap_or_default();
+        let is_multiple = matches!(variable, MetaVariable::MultiCapture(_));
+        let last_code = nodes.iter().rev().find(|node| !is_comment(node));
+        self.comma = match is_multiple && last_code.is_some_and(|node| text_of(node) == ",") {
+            true => Comma::Captured,
+            false => Comma::Unneeded,
+        };
+        let last = nodes.last().filter(|node| is_comment(node)).map(text_of);
+        self.open_comment = last.is_some_and(is_open).then_some(indent);
+        self.inserted.push(Inserted {
+            at: start..self.text.len(),
+            from: range,
+            is_single: !is_multiple,
+        });
+    }
+
+    /// The replacement, if this is what comes after it in the source.
+    pub fn finish(mut self, rest: &str) -> (String, Vec<Inserted>) {
+        let rest = rest.trim_start_matches([' ', '\t', '\r']);
+        if !rest.is_empty() && !rest.starts_with('\n') {
+            self.end_comment("");
+        }
+        (self.text, self.inserted)
+    }
+
+    /// Ends a line comment, so that it doesn't swallow the text behind it. Returns that text
+    /// without the space at its start.
+    fn end_comment<'b>(&mut self, text: &'b str) -> &'b str {
+        let rest = text.trim_start_matches([' ', '\t', '\r']);
+        match self.open_comment.take() {
+            Some(indent) if !rest.starts_with('\n') => {
+                self.text.push_str(self.ends.as_str());
+                self.text.push_str(&indent);
+                rest
+            }
+            _ => text,
+        }
+    }
+
+    /// Adds a piece of source, reindented. Lines that begin inside a string stay unchanged.
+    fn insert(&mut self, range: Range<usize>, indent: &str) {
+        let source = self.document.source();
+        let before = indent_at(source, range.start);
+        let mut at = range.start;
+        for (number, line) in source[range].split('\n').enumerate() {
+            if number > 0 {
+                self.text.push('\n');
+            }
+            match number == 0 || self.document.texts().has(at) {
+                true => self.text.push_str(line),
+                false => move_line(&mut self.text, line, before, indent),
+            }
+            at += line.len() + 1;
+        }
+    }
+}
+
+/// The nodes that a metavariable has matched.
+fn nodes<'t>(matched: &NodeMatch<'t, Document>, variable: &MetaVariable) -> Vec<Node<'t>> {
+    let environment = matched.get_env();
+    match variable {
+        MetaVariable::Capture(name, _) => {
+            let node = environment.get_match(name);
+            node.map(|node| node.get_inner_node().inner())
+                .into_iter()
+                .collect()
+        }
+        MetaVariable::MultiCapture(name) => {
+            let nodes = environment.get_multiple_matches(name);
+            nodes
+                .iter()
+                .map(|node| node.get_inner_node().inner())
+                .collect()
+        }
+        MetaVariable::Dropped(_) | MetaVariable::Multiple => Vec::new(),
+    }
+}
+
+/// The part of the source that a metavariable has matched. None if it has matched nothing.
+pub(super) fn captured(
+    matched: &NodeMatch<'_, Document>,
+    variable: &MetaVariable,
+) -> Option<Range<usize>> {
+    let end = matched.get_doc().source().len();
+    let range = range_of(&nodes(matched, variable))?;
+    Some(range.start.min(end)..range.end.min(end))
+}
+
+fn range_of(nodes: &[Node<'_>]) -> Option<Range<usize>> {
+    Some(nodes.first()?.start_byte()..nodes.last()?.end_byte())
+}
+
+/// Whether a comment ends with its line, and has no end of line in it.
+fn is_open(comment: &str) -> bool {
+    let is_line = ["//", "#", "--", ";", "%"]
+        .iter()
+        .any(|sign| comment.starts_with(sign));
+    is_line && !comment.starts_with("--[[") && !comment.ends_with('\n')
+}
+
+/// Reindents a line as its first line is. A line with less indentation moves as far as it can.
+fn move_line(filled: &mut String, line: &str, from: &str, to: &str) {
+    if let Some(rest) = line.strip_prefix(from) {
+        filled.push_str(to);
+        filled.push_str(rest);
+        return;
+    }
+    // The width of a tab is unknown.
+    if !is_spaces(from) || !is_spaces(to) {
+        filled.push_str(line);
+        return;
+    }
+    let spaces = line.len() - line.trim_start_matches(' ').len();
+    let less = from.len().saturating_sub(to.len()).min(spaces);
+    let more = to.len().saturating_sub(from.len());
+    filled.extend(std::iter::repeat_n(' ', more));
+    filled.push_str(&line[less..]);
+}
+
+fn is_spaces(indent: &str) -> bool {
+    indent.bytes().all(|byte| byte == b' ')
+}
+
+/// The spaces and tabs that the line of a place begins with; none if the line is very long.
+pub(super) fn indent_at(text: &str, at: usize) -> &str {
+    let from = at.saturating_sub(LOOK_BACK);
+    let before = &text.as_bytes()[from..at];
+    let start = match before.iter().rposition(|byte| *byte == b'\n') {
+        Some(end) => from + end + 1,
+        None if from == 0 => 0,
+        None => return "",
+    };
+    let line = &text[start..at];
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+}

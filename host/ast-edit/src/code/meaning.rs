@@ -1,0 +1,389 @@
+//! Finds the replacements that would change what the code means, by parsing the result.
+//!
+//! A replacement keeps the meaning if
+//!
+//! - the code around all replacements has the same structure as before;
+//! - the replacement is a whole node there, or a list of them;
+//! - each captured node in it has the structure that it had.
+//!
+//! Where parentheses are missing for that, they are added. Any other such match is left as it is.
+
+use std::ops::Range;
+
+use tree_sitter::{InputEdit, Node, Tree};
+
+use super::compare::{self, Changes, Replaced};
+use super::document::Document;
+use super::filled::Inserted;
+use super::lines::{Lines, after};
+use super::parser::ParseFailure;
+use super::places::{Place, places, trimmed};
+use super::rewrite::{Edit, replace};
+use super::texts::is_text;
+
+/// How often a result is parsed at most.
+const TRIES: usize = 12;
+
+/// From which try on no parentheses are added.
+const LAST_WITH_PARENTHESES: usize = 6;
+
+/// An edit, with the places of captured code in its text.
+#[derive(Debug, Clone)]
+pub(crate) struct Draft {
+    /// The index of its op.
+    pub op: usize,
+    pub edit: Edit,
+    pub inserted: Vec<Inserted>,
+    /// Where comments begin that go with the match.
+    pub comments: Vec<usize>,
+    /// What is in parentheses already.
+    parentheses: Parentheses,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Parentheses {
+    /// Captured nodes, by their index.
+    captured: Vec<usize>,
+    whole: bool,
+}
+
+impl Parentheses {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What is wrong with an edit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Faults {
+    /// Captured nodes, by their index, that are something else now.
+    captured: Vec<usize>,
+    /// The replacement is no node in the place of the match.
+    whole: bool,
+}
+
+impl Faults {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Draft {
+    pub fn new(op: usize, edit: Edit, inserted: Vec<Inserted>, comments: Vec<usize>) -> Self {
+        Self {
+            op,
+            edit,
+            inserted,
+            comments,
+            parentheses: Parentheses::default(),
+        }
+    }
+
+    /// Puts what is wrong into parentheses. False if it is in parentheses already.
+    fn add_parentheses(&mut self, faults: &Faults) -> bool {
+        let done = &mut self.parentheses;
+        let new = faults.captured.iter().copied();
+        let new: Vec<usize> = new.filter(|at| !done.captured.contains(at)).collect();
+        if !new.is_empty() {
+            done.captured.extend(&new);
+            self.wrap_captured(&new);
+            return true;
+        }
+        if done.whole {
+            return false;
+        }
+        done.whole = true;
+        self.edit.text = format!("({})", self.edit.text);
+        for inserted in &mut self.inserted {
+            inserted.at = inserted.at.start + 1..inserted.at.end + 1;
+        }
+        true
+    }
+
+    fn wrap_captured(&mut self, chosen: &[usize]) {
+        let old = std::mem::take(&mut self.edit.text);
+        let text = &mut self.edit.text;
+        let mut at = 0;
+        for (index, inserted) in self.inserted.iter_mut().enumerate() {
+            let is_chosen = chosen.contains(&index);
+            text.push_str(&old[at..inserted.at.start]);
+            at = inserted.at.end;
+            if is_chosen {
+                text.push('(');
+            }
+            let start = text.len();
+            text.push_str(&old[inserted.at.clone()]);
+            inserted.at = start..text.len();
+            if is_chosen {
+                text.push(')');
+            }
+        }
+        text.push_str(&old[at..]);
+    }
+}
+
+/// What is left of the drafts.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    pub drafts: Vec<Draft>,
+    /// Where the matches are that are left as they are, in bytes of the source.
+    pub left: Vec<usize>,
+    /// Whether the result has syntax errors.
+    pub has_errors: bool,
+}
+
+/// Keeps the drafts that don't change the meaning, some of them with parentheses.
+///
+/// # Errors
+/// If the result can't be parsed.
+pub(super) fn keep(old: &Document, mut drafts: Vec<Draft>) -> Result<Kept, ParseFailure> {
+    let mut kept = Kept::default();
+    let can_wrap = old.grammar().language().has_parentheses();
+    for number in 0..TRIES {
+        if drafts.is_empty() {
+            return Ok(kept);
+        }
+        let edits: Vec<Edit> = drafts.iter().map(|draft| draft.edit.clone()).collect();
+        let text = replace(old.source(), &edits);
+        let new = Document::parse_again(&text, old.grammar().clone(), &edited(old, &edits)?)?;
+        let faults = Comparison::of(old, &new, &drafts).and_then(|seen| seen.faults(&drafts));
+        let faults = faults.ok_or(ParseFailure::Stopped)?;
+        if faults.iter().all(Faults::is_empty) {
+            kept.has_errors = new.tree().root_node().has_error();
+            kept.drafts = drafts;
+            return Ok(kept);
+        }
+        let may_wrap = can_wrap && number < LAST_WITH_PARENTHESES;
+        let mut good = Vec::with_capacity(drafts.len());
+        for (mut draft, faults) in drafts.into_iter().zip(faults) {
+            if faults.is_empty() || (may_wrap && draft.add_parentheses(&faults)) {
+                good.push(draft);
+            } else {
+                kept.left.push(draft.edit.range.start);
+            }
+        }
+        drafts = good;
+    }
+    kept.left
+        .extend(drafts.into_iter().map(|draft| draft.edit.range.start));
+    Ok(kept)
+}
+
+/// The tree of a source, told of the edits: parsing with it is much quicker.
+fn edited(old: &Document, edits: &[Edit]) -> Result<Tree, ParseFailure> {
+    let mut lines = Lines::of(old.source());
+    let edits: Vec<InputEdit> = edits
+        .iter()
+        .map(|edit| {
+            let (start, end) = (edit.range.start, edit.range.end);
+            let start_position = lines.point(start);
+            InputEdit {
+                start_byte: start,
+                old_end_byte: end,
+                new_end_byte: start + edit.text.len(),
+                start_position,
+                old_end_position: lines.point(end),
+                new_end_position: after(start_position, &edit.text),
+            }
+        })
+        .collect();
+    let mut tree = old.tree().clone();
+    // From the last on, so that the places of the others stay true.
+    for edit in edits.iter().rev() {
+        if old.steps().step() {
+            return Err(ParseFailure::Stopped);
+        }
+        tree.edit(edit);
+    }
+    Ok(tree)
+}
+
+/// A source and what some drafts make of it.
+struct Comparison<'t> {
+    old: &'t Document,
+    new: &'t Document,
+    /// What each draft replaces and by what, without the whitespace at the ends; with the semicolon
+    /// that ends a statement, if there is nothing else left of it.
+    replaced: Vec<Replaced>,
+    old_places: Vec<Place<'t>>,
+}
+
+impl<'t> Comparison<'t> {
+    /// None if the call has to end.
+    fn of(old: &'t Document, new: &'t Document, drafts: &[Draft]) -> Option<Self> {
+        let source = old.source();
+        let ranges: Vec<Range<usize>> = drafts
+            .iter()
+            .map(|draft| trimmed(source, &draft.edit.range))
+            .collect();
+        let mut old_places = places(old, &ranges)?;
+        let mut moved = 0_isize;
+        let mut replaced = Vec::with_capacity(drafts.len());
+        for ((draft, range), place) in drafts.iter().zip(&ranges).zip(&mut old_places) {
+            let edit = &draft.edit;
+            let start = edit.range.start.saturating_add_signed(moved);
+            let all = start..start + edit.text.len();
+            moved += edit.text.len() as isize - edit.range.len() as isize;
+            let new_range = trimmed(new.source(), &all);
+            // What whitespace the edit has at its end stays between the code and the semicolon.
+            let tail = statement_end(source, range, &place.parent)
+                .filter(|end| *end >= edit.range.end)
+                .map(|end| end - edit.range.end);
+            replaced.push(match tail {
+                None => Replaced {
+                    old: range.clone(),
+                    new: new_range,
+                },
+                Some(tail) => {
+                    place.nodes = vec![place.parent];
+                    Replaced {
+                        old: range.start..edit.range.end + tail,
+                        new: new_range.start..all.end + tail,
+                    }
+                }
+            });
+        }
+        Some(Self {
+            old,
+            new,
+            replaced,
+            old_places,
+        })
+    }
+
+    /// Those of each draft. None if the call has to end.
+    fn faults(&self, drafts: &[Draft]) -> Option<Vec<Faults>> {
+        let mut faults = vec![Faults::default(); drafts.len()];
+        self.check_captured(drafts, &mut faults)?;
+        self.check_whole(drafts, &mut faults)?;
+        if faults.iter().all(Faults::is_empty) {
+            let changes = compare::outside(self.old, self.new, &self.replaced)?;
+            self.blame(&changes, drafts, &mut faults);
+        }
+        Some(faults)
+    }
+
+    /// Whether each captured node is what it was.
+    fn check_captured(&self, drafts: &[Draft], faults: &mut [Faults]) -> Option<()> {
+        let mut owners = Vec::new();
+        let (mut from, mut to) = (Vec::new(), Vec::new());
+        let mut moved = 0_isize;
+        for (number, draft) in drafts.iter().enumerate() {
+            let start = draft.edit.range.start.saturating_add_signed(moved);
+            moved += draft.edit.text.len() as isize - draft.edit.range.len() as isize;
+            for (index, inserted) in draft.inserted.iter().enumerate() {
+                let at = start + inserted.at.start..start + inserted.at.end;
+                let (before, now) = (
+                    trimmed(self.old.source(), &inserted.from),
+                    trimmed(self.new.source(), &at),
+                );
+                if !before.is_empty() && !now.is_empty() {
+                    owners.push((number, index));
+                    from.push(before);
+                    to.push(now);
+                }
+            }
+        }
+        let befores = places(self.old, &from)?;
+        let afters = places(self.new, &to)?;
+        for (((number, index), before), after) in owners.into_iter().zip(befores).zip(afters) {
+            let draft = &drafts[number];
+            let is_broken = is_newly_broken(&before.parent, &after.parent, draft);
+            if !is_broken && !self.is_same(&draft.inserted[index], &before, &after)? {
+                faults[number].captured.push(index);
+            }
+        }
+        Some(())
+    }
+
+    fn is_same(&self, inserted: &Inserted, before: &Place<'t>, after: &Place<'t>) -> Option<bool> {
+        // A part of a name, a string or a comment has no meaning by itself.
+        if after.nodes.is_empty() || is_unparsed(after) {
+            return Some(true);
+        }
+        if !after.is_exact || !before.is_exact {
+            return Some(false);
+        }
+        match (inserted.is_single, &before.nodes[..], &after.nodes[..]) {
+            (true, [before], [after]) => compare::is_same((self.old, *before), (self.new, *after)),
+            (true, ..) => Some(false),
+            (false, befores, afters) => compare::are_same((self.old, befores), (self.new, afters)),
+        }
+    }
+
+    /// Whether each replacement is a node, or a list of nodes.
+    fn check_whole(&self, drafts: &[Draft], faults: &mut [Faults]) -> Option<()> {
+        let ranges = self.replaced.iter().map(|replaced| replaced.new.clone());
+        let (numbers, ranges): (Vec<usize>, Vec<Range<usize>>) = ranges
+            .enumerate()
+            .filter(|(_, range)| !range.is_empty())
+            .unzip();
+        let afters = places(self.new, &ranges)?;
+        for (number, after) in numbers.into_iter().zip(afters) {
+            let before = &self.old_places[number];
+            let is_broken = is_newly_broken(&before.parent, &after.parent, &drafts[number]);
+            let is_whole = after.is_exact && (before.nodes.len() != 1 || is_list(&after.nodes));
+            faults[number].whole =
+                !(is_broken || is_whole || after.nodes.is_empty() || is_unparsed(&after));
+        }
+        Some(())
+    }
+
+    /// Says which drafts have changed the code around them.
+    fn blame(&self, changes: &Changes, drafts: &[Draft], faults: &mut [Faults]) {
+        let within = |node: &Range<usize>| {
+            let starts = self
+                .replaced
+                .partition_point(|edit| edit.old.start < node.start);
+            let ends = self
+                .replaced
+                .partition_point(|edit| edit.old.end <= node.end);
+            match starts < ends {
+                true => starts..ends,
+                // None is in it: the one before it.
+                false => starts.saturating_sub(1)..starts.max(1),
+            }
+        };
+        for node in &changes.nodes {
+            for number in within(node) {
+                faults[number].whole = true;
+            }
+        }
+        // What breaks by itself is told. What breaks by parentheses is not what was asked for.
+        for node in &changes.broken {
+            for number in within(node) {
+                faults[number].whole |= !drafts[number].parentheses.is_empty();
+            }
+        }
+    }
+}
+
+/// Where a statement ends that has nothing but a semicolon behind a range.
+fn statement_end(source: &str, range: &Range<usize>, parent: &Node<'_>) -> Option<usize> {
+    let all = trimmed(source, &parent.byte_range());
+    let rest = source.get(range.end..all.end)?;
+    (all.start == range.start && rest.trim() == ";").then_some(all.end)
+}
+
+/// Whether there is a syntax error in the result that the source doesn't have: that is told by
+/// itself.
+fn is_newly_broken(before: &Node<'_>, after: &Node<'_>, draft: &Draft) -> bool {
+    after.has_error() && !before.has_error() && draft.parentheses.is_empty()
+}
+
+/// Whether nodes are one, or several with nothing but separators in between.
+fn is_list(nodes: &[Node<'_>]) -> bool {
+    let is_separator = |node: &Node<'_>| matches!(node.kind(), "," | ";" | "\n");
+    nodes.len() == 1
+        || nodes
+            .iter()
+            .all(|node| node.is_named() || node.byte_range().is_empty() || is_separator(node))
+}
+
+/// Whether a part lies in text, or in code that isn't parsed as code.
+fn is_unparsed(place: &Place<'_>) -> bool {
+    let is_macro = |node: &Node<'_>| matches!(node.kind(), "token_tree" | "preproc_arg");
+    is_text(&place.parent)
+        || is_macro(&place.parent)
+        || matches!(&place.nodes[..], [node] if is_macro(node))
+}

@@ -1,0 +1,122 @@
+//! What one op matches in one source, and what becomes of that.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use ast_grep_core::matcher::{MatcherExt as _, Pattern};
+use ast_grep_core::{Matcher as _, Node, NodeMatch};
+
+use super::document::Document;
+use super::lines::LineEnds;
+use super::meaning::Draft;
+use super::pattern::{ReadOp, Reading};
+use super::rewrite::{Edit, MemoryBudget, Reason, RewriteError};
+
+/// One op in one source.
+pub(super) struct OpSearch<'a> {
+    pub op: &'a ReadOp,
+    /// Those that may match there.
+    readings: Vec<&'a Reading>,
+    pub seen: OpMatches,
+}
+
+/// What an op matched so far, outer nodes before those inside.
+#[derive(Default)]
+pub(super) struct OpMatches {
+    pub drafts: Vec<Draft>,
+    pub matches: usize,
+    pub nested: usize,
+    /// Matches that are left, and where they begin.
+    pub left: Vec<(Reason, usize)>,
+    /// What the pattern doesn't have of those that are left for it.
+    pub words: BTreeSet<String>,
+    last: Range<usize>,
+}
+
+impl<'a> OpSearch<'a> {
+    /// None where it can't match.
+    pub fn new(op: &'a ReadOp, code: &str) -> Option<Self> {
+        let readings = op.readings.iter();
+        let readings: Vec<&Reading> = readings.filter(|reading| reading.may_match(code)).collect();
+        let seen = OpMatches::default();
+        (!readings.is_empty()).then_some(Self { op, readings, seen })
+    }
+
+    /// # Errors
+    /// If the replacements take too much memory.
+    pub fn visit(
+        &mut self,
+        node: &Node<'_, Document>,
+        is_damaged: impl Fn() -> bool,
+        line_ends: &LineEnds,
+        room: &MemoryBudget,
+    ) -> Result<(), RewriteError> {
+        let kind = node.kind_id();
+        for reading in &self.readings {
+            if !reading.may_be(kind) {
+                continue;
+            }
+            if let Some(matched) = reading.pattern.match_node(node.clone()) {
+                self.seen
+                    .take(self.op, reading, &matched, &is_damaged, line_ends, room)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl OpMatches {
+    fn take(
+        &mut self,
+        op: &ReadOp,
+        reading: &Reading,
+        matched: &NodeMatch<'_, Document>,
+        is_damaged: impl Fn() -> bool,
+        line_ends: &LineEnds,
+        room: &MemoryBudget,
+    ) -> Result<(), RewriteError> {
+        let range = replaced(matched, &reading.pattern);
+        // One place may match in two readings, or as a node and the only one in it.
+        if range.is_empty() || range == self.last {
+            return Ok(());
+        }
+        self.matches += 1;
+        if is_damaged() {
+            self.left.push((Reason::SyntaxError, range.start));
+            return Ok(());
+        }
+        if range.start < self.last.end {
+            self.nested += 1;
+            return Ok(());
+        }
+        self.last = range.clone();
+        room.take(op.template.size(matched) + size_of::<Draft>())?;
+        let (text, inserted) = op.template.fill(matched, range.end, line_ends);
+        if matched.get_doc().source()[range.clone()] == text {
+            return Ok(());
+        }
+        let dropped = reading.leaves.dropped(matched, &range);
+        match dropped.word {
+            Some(word) => {
+                self.left.push((Reason::MoreThanPattern, range.start));
+                self.words.insert(word);
+            }
+            None => self.drafts.push(Draft::new(
+                op.index,
+                Edit { range, text },
+                inserted,
+                dropped.comments,
+            )),
+        }
+        Ok(())
+    }
+}
+
+/// The part of a match that is replaced: a final semicolon stays if the pattern has none.
+fn replaced(matched: &NodeMatch<'_, Document>, pattern: &Pattern) -> Range<usize> {
+    let range = matched.range();
+    match pattern.get_match_len(matched.get_node().clone()) {
+        Some(length) => range.start..range.start + length,
+        None => range,
+    }
+}

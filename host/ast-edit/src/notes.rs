@@ -1,0 +1,179 @@
+//! What a preview says besides its diffs: one line in counts, and then the places.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::code::rewrite::Reason;
+use crate::plan::counted;
+use crate::search::{Places, Results};
+
+/// How many files or places of each sort are named.
+pub(crate) const NAMED: usize = 20;
+
+/// What a preview says in counts, after how much would be replaced.
+pub(crate) fn headline(results: &Results, left_by_limit: usize) -> String {
+    let count = |reason| results.left.get(&reason).map_or(0, |places| places.count);
+    let reasons = [
+        (left_by_limit, "beyond `limit`"),
+        (
+            results.nested,
+            "inside another (call again after this is applied)",
+        ),
+        (count(Reason::SyntaxError), "near a syntax error"),
+        (
+            count(Reason::MoreThanPattern),
+            "with code that `pat` doesn't have",
+        ),
+        (
+            count(Reason::Meaning),
+            "whose replacement would change the meaning",
+        ),
+    ];
+    let searched = counted(results.searched as usize, "file");
+    let mut line = format!("{searched} searched.");
+    let left: usize = reasons.iter().map(|(count, _)| count).sum();
+    if left > 0 {
+        let reasons = reasons.iter().filter(|(count, _)| *count > 0);
+        let reasons: Vec<String> = reasons
+            .map(|(count, reason)| format!("{count} {reason}"))
+            .collect();
+        line.push_str(&format!(
+            " {} left: {}.",
+            counted(left, "match"),
+            reasons.join(", ")
+        ));
+    }
+    if results.comments.count > 0 {
+        line.push_str(&format!(
+            " {} would be removed.",
+            counted(results.comments.count, "comment")
+        ));
+    }
+    line
+}
+
+/// What only the caller of the preview is told, for programs.
+pub(crate) fn add_results(details: &mut Value, results: &Results, left_by_limit: usize) {
+    let left = |reason| results.left.get(&reason).map_or(0, |places| places.count);
+    details["searchedFiles"] = results.searched.into();
+    details["leftByLimit"] = left_by_limit.into();
+    details["leftInside"] = results.nested.into();
+    details["leftByErrors"] = left(Reason::SyntaxError).into();
+    details["leftByMoreCode"] = left(Reason::MoreThanPattern).into();
+    details["leftByMeaning"] = left(Reason::Meaning).into();
+    details["removedComments"] = results.comments.count.into();
+    let skipped = results.skipped.iter().take(NAMED);
+    details["skipped"] = skipped
+        .map(|(path, reason)| json!({"path": path, "reason": reason}))
+        .collect();
+    let errors = results.errors.iter().take(NAMED);
+    details["syntaxErrors"] = errors
+        .map(|(path, errors)| json!({"path": path, "line": errors.line}))
+        .collect();
+}
+
+/// What else there is to know, a line each.
+pub(crate) fn notes(results: &Results) -> String {
+    let mut notes = String::new();
+    let mut note = |text: String| {
+        notes.push('\n');
+        notes.push_str(&text);
+    };
+    let errors = results.errors.iter();
+    let places: Vec<String> = errors
+        .map(|(path, errors)| format!("{path}:{}", errors.line))
+        .collect();
+    if !places.is_empty() {
+        note(format!(
+            "Syntax errors in {}, the first of each at {}.",
+            counted(places.len(), "file"),
+            listed(&places)
+        ));
+    }
+    for (reason, places) in &results.left {
+        note(left(*reason, places, results));
+    }
+    if results.comments.count > 0 {
+        note(format!(
+            "Inside what is replaced, and removed with it: {}, at {}.",
+            counted(results.comments.count, "comment"),
+            listed(&lines(&results.comments.by_file))
+        ));
+    }
+    let broken = results.matched.iter().filter_map(|matched| {
+        let line = matched.breaks?;
+        Some(format!("{}:{line}", matched.path.display()))
+    });
+    let broken: Vec<String> = broken.collect();
+    if !broken.is_empty() {
+        note(format!(
+            "The replacements would add a syntax error in {}: {}.",
+            counted(broken.len(), "file"),
+            listed(&broken)
+        ));
+    }
+    for (path, reason) in results.skipped.iter().take(NAMED) {
+        note(format!("Not searched: {path:?}, {reason}."));
+    }
+    let more = results.skipped.len().saturating_sub(NAMED);
+    if more > 0 {
+        note(format!("Not searched: {}.", counted(more, "more file")));
+    }
+    if !results.left_out.is_empty() {
+        let folders = results.left_out.iter();
+        let folders: Vec<String> = folders.map(|folder| folder.display().to_string()).collect();
+        note(format!(
+            "Left out, as folders of dependencies or builds: {}; name one in `paths` to search it.",
+            listed(&folders)
+        ));
+    }
+    notes
+}
+
+/// Where matches are that are left, and why.
+fn left(reason: Reason, places: &Places, results: &Results) -> String {
+    let (why, advice) = match reason {
+        Reason::SyntaxError => ("being in, beside or around a syntax error".to_owned(), ""),
+        Reason::MoreThanPattern => {
+            let words: Vec<String> = results
+                .words
+                .iter()
+                .map(|word| format!("`{word}`"))
+                .collect();
+            (
+                format!(
+                    "having code that `pat` doesn't have, such as {}",
+                    listed(&words)
+                ),
+                "; write it in `pat` and `out` to match it",
+            )
+        }
+        Reason::Meaning => (
+            "since the replacement would change what the code there means".to_owned(),
+            "",
+        ),
+    };
+    format!(
+        "Left as they are, {why}: {}, at {}{advice}.",
+        counted(places.count, "match"),
+        listed(&lines(&places.by_file))
+    )
+}
+
+fn lines(by_file: &BTreeMap<String, Vec<usize>>) -> Vec<String> {
+    let files = by_file.iter();
+    let lines =
+        files.flat_map(|(path, lines)| lines.iter().map(move |line| format!("{path}:{line}")));
+    lines.collect()
+}
+
+/// The first of some, and how many more there are.
+fn listed(places: &[String]) -> String {
+    let more = places.len().saturating_sub(NAMED);
+    let first = places[..places.len() - more].join(", ");
+    match more {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
