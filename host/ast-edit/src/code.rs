@@ -2,11 +2,14 @@
 //! [`Stop`](airlock_host::native::Stop) of calls: it runs in a process of its own, where there is
 //! one.
 
+mod candidate;
 mod compare;
 mod document;
 mod dropped;
 mod filled;
 mod grammar;
+#[cfg(test)]
+mod identity;
 pub(crate) mod language;
 mod lines;
 mod meaning;

@@ -29,6 +29,10 @@ pub(crate) fn headline(results: &Results, left_by_limit: usize) -> String {
             count(Reason::Meaning),
             "whose replacement would change the meaning",
         ),
+        (
+            count(Reason::NoCode),
+            "whose replacement would be a syntax error",
+        ),
     ];
     let searched = counted(results.searched as usize, "file");
     let mut line = format!("{searched} searched.");
@@ -62,6 +66,7 @@ pub(crate) fn add_results(details: &mut Value, results: &Results, left_by_limit:
     details["leftByErrors"] = left(Reason::SyntaxError).into();
     details["leftByMoreCode"] = left(Reason::MoreThanPattern).into();
     details["leftByMeaning"] = left(Reason::Meaning).into();
+    details["leftAsNoCode"] = left(Reason::NoCode).into();
     details["removedComments"] = results.comments.count.into();
     let skipped = results.skipped.iter().take(NAMED);
     details["skipped"] = skipped
@@ -149,6 +154,10 @@ fn left(reason: Reason, places: &Places, results: &Results) -> String {
                 "; write it in `pat` and `out` to match it",
             )
         }
+        Reason::NoCode => (
+            "since the replacement would be a syntax error there".to_owned(),
+            "",
+        ),
         Reason::Meaning => (
             "since the replacement would change what the code there means".to_owned(),
             "",

@@ -241,6 +241,10 @@ impl<'a> Search<'a> {
             Ok(file) => file,
             Err(unread) => return skip(reason(&unread)),
         };
+        // Its words can't be found as they are written.
+        if is_utf16(&file.bytes) {
+            return skip(UTF_16.to_owned());
+        }
         if !ops.may_match(&file.bytes) {
             return Ok(());
         }
@@ -374,6 +378,13 @@ fn reason(unread: &Unread) -> String {
 }
 
 const NOT_TEXT: &str = "it is not text in UTF-8";
+
+const UTF_16: &str = "it is text in UTF-16; convert it to UTF-8 to search it";
+
+/// Whether a file says that it is UTF-16, by its first two bytes.
+fn is_utf16(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff])
+}
 
 /// The source, where it is text.
 pub(crate) fn text(bytes: &[u8]) -> Option<&str> {

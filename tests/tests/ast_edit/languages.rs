@@ -251,3 +251,50 @@ async fn with_a_language_only_files_in_it_are_searched_and_those_that_are_named(
     let held = ["a.js", "b.py", "c.inc", "d.inc", "e.inc"].map(|name| tree.read(name));
     assert_eq!(held, ["g(1)\n", "f(1)\n", "g(1)\n", "g(1)\n", "f(1)\n"]);
 }
+
+#[tokio::test]
+async fn php_with_html_around_it() {
+    check(
+        "a.php",
+        "<html>\n<?php foo($a); ?>\n<p><?= foo($b) ?></p>\n<?php if (foo($c)): ?>\n  <b>x</b>\n<?php endif; ?>\n</html>\n",
+        ("foo($A)", "bar($A)"),
+        "<html>\n<?php bar($a); ?>\n<p><?= bar($b) ?></p>\n<?php if (bar($c)): ?>\n  <b>x</b>\n<?php endif; ?>\n</html>\n",
+    )
+    .await;
+    check(
+        "b.php",
+        "<?php\nclass A { function f() { return 1; } }\n",
+        ("function f() { $$$B }", "function g() { $$$B }"),
+        "<?php\nclass A { function g() { return 1; } }\n",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_metavariable_may_stand_for_a_string_where_there_is_nothing_else() {
+    check(
+        "a.ts",
+        "import {a, b} from \"one\";\nimport {c} from 'two';\nimport d from 'three';\n",
+        ("import {$$$N} from $M", "import {$$$N, e} from $M"),
+        "import {a, b, e} from \"one\";\nimport {c, e} from 'two';\nimport d from 'three';\n",
+    )
+    .await;
+    check(
+        "a.tsx",
+        "const a = [<A b=\"x\"/>, <A b='y'/>, <A b={z}/>];\n",
+        ("<A b=$X/>", "<B c=$X/>"),
+        "const a = [<B c=\"x\"/>, <B c='y'/>, <B c={z}/>];\n",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_method_needs_no_context() {
+    check(
+        "a.ts",
+        "class A {\n  run(a: string) { one() }\n  stop() { two() }\n}\n",
+        ("run($$$A) { $$$B }", "start($$$A) { $$$B }"),
+        "class A {\n  start(a: string) { one() }\n  stop() { two() }\n}\n",
+    )
+    .await;
+}

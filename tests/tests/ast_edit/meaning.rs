@@ -1,8 +1,8 @@
 //! A replacement means what the op says, or the match is left.
 
-use crate::tree::Tree;
-
 use serde_json::Value;
+
+use crate::tree::Tree;
 
 async fn check(file: &str, before: &str, op: (&str, &str), after: &str) {
     let tree = Tree::with(&[(file, before)]);
@@ -129,8 +129,8 @@ async fn what_means_the_same_is_replaced() {
         (
             "a.go",
             "package a\n\nfunc f() {\n\tx := old(1)\n}\n",
-            ("old($A)", "new($A)"),
-            "package a\n\nfunc f() {\n\tx := new(1)\n}\n",
+            ("old($A)", "fresh($A)"),
+            "package a\n\nfunc f() {\n\tx := fresh(1)\n}\n",
         ),
     ] {
         check(file, before, op, after).await;
@@ -187,33 +187,17 @@ async fn code_that_the_pattern_does_not_have_is_not_dropped() {
         ),
         (
             "a.ts",
-            "interface I { a?: string }\n",
-            ("interface $I { a: $T }", "interface $I { b: $T }"),
-            "?",
-        ),
-        (
-            "a.ts",
             "class C { static readonly a = f(1) }\n",
             ("class $C { a = $A }", "class $C { b = $A }"),
             "static",
         ),
-        (
-            "a.rs",
-            "fn f() { let a = unsafe { b() }; }\nstatic mut A: u8 = 1;\n",
-            ("static $A: u8 = $B;", "const $A: u8 = $B;"),
-            "mut",
-        ),
     ] {
         let tree = Tree::with(&[(file, before)]);
         let (pat, out) = op;
-        let Ok(previewed) = tree.edit(pat, out).await else {
-            panic!("{before}");
-        };
+        let previewed = tree.edit(pat, out).await.unwrap();
         let text = previewed.text();
         assert_eq!(tree.pending().await, 0, "{text}");
-        if text.contains("matches nothing") {
-            continue;
-        }
+        assert!(!text.contains("matches nothing"), "{before}: {text}");
         let told =
             format!("having code that `pat` doesn't have, such as `{word}`: 1 match, at {file}:");
         assert!(text.contains(&told), "{before}: {text}");

@@ -270,7 +270,7 @@ async fn it_finds_the_same_in_this_process_and_in_others() {
         ("d.rs", "fn f() { old(1) }"),
         ("e.sh", "old 1\n"),
         ("f.php", "<?php old($A);"),
-        ("g.go", "package p\nfunc f() { old(1) }"),
+        ("g.go", "package p\nfunc f() { old(T) }"),
     ]);
     let here = project.edit(AstEdit::new()).await.unwrap();
     let apart = project.edit(AstEdit::new().parser(PARSER)).await.unwrap();

@@ -55,7 +55,7 @@ src/b.rs: 2 replacements
         json!({
             "dryRun": true, "replacements": 3, "fileCount": 2, "files": files,
             "searchedFiles": 3, "leftByLimit": 0, "leftInside": 0, "leftByErrors": 0,
-            "leftByMoreCode": 0, "leftByMeaning": 0, "removedComments": 0,
+            "leftByMoreCode": 0, "leftByMeaning": 0, "leftAsNoCode": 0, "removedComments": 0,
             "skipped": [], "syntaxErrors": [],
         })
     );

@@ -51,6 +51,7 @@ async fn what_can_not_be_searched_is_named_and_the_rest_is_done() {
     tree.write("latin.js", b"old('\xe9')\n");
     tree.write("null.js", b"old(1)\0\n");
     tree.write("utf16.js", b"\xff\xfeo\0l\0d\0(\0)\0");
+    tree.write("other.js", b"\0");
     let mut huge = b"old(1)\n".repeat(700_000);
     tree.write("huge.js", &huge);
     huge.truncate(4 << 20);
@@ -64,8 +65,11 @@ async fn what_can_not_be_searched_is_named_and_the_rest_is_done() {
     ] {
         assert!(text.contains(note), "{note} in {text}");
     }
+    let utf16 =
+        "Not searched: \"utf16.js\", it is text in UTF-16; convert it to UTF-8 to search it.";
+    assert!(text.contains(utf16), "{text}");
     // Without a word of the pattern in it, nothing could be found there.
-    assert!(!text.contains("utf16.js"), "{text}");
+    assert!(!text.contains("other.js"), "{text}");
     let skipped = &previewed.details.unwrap().value()["skipped"];
     assert_eq!(skipped[0]["path"], "huge.js");
     tree.apply().await.unwrap();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ast_grep_core::language::Language as Patterns;
 use ast_grep_core::matcher::{Pattern, PatternBuilder, PatternError};
 use ast_grep_core::meta_var::MetaVariable;
-use ast_grep_language::{LanguageExt as _, SupportLang};
+use ast_grep_language::SupportLang;
 
 use super::document::Document;
 use super::language::Language;
@@ -76,7 +76,7 @@ impl Grammar {
     }
 
     pub fn parser_language(&self) -> tree_sitter::Language {
-        self.known.get_ts_language()
+        self.language.parser()
     }
 }
 
@@ -111,11 +111,12 @@ impl Patterns for Grammar {
     }
 
     fn kind_to_id(&self, kind: &str) -> u16 {
-        self.known.kind_to_id(kind)
+        self.language.parser().id_for_node_kind(kind, true)
     }
 
     fn field_to_id(&self, field: &str) -> Option<u16> {
-        self.known.field_to_id(field)
+        let field = self.language.parser().field_id_for_name(field);
+        field.map(std::num::NonZero::get)
     }
 
     fn build_pattern(&self, builder: &PatternBuilder) -> Result<Pattern, PatternError> {

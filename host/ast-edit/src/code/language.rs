@@ -66,6 +66,23 @@ impl Language {
         ALL[self.0].0
     }
 
+    /// What parses it. PHP is read with the text around it, as files have it, which ast-grep's
+    /// grammar for it isn't.
+    pub fn parser(self) -> tree_sitter::Language {
+        match self.grammar() {
+            SupportLang::Php => tree_sitter_php::LANGUAGE_PHP.into(),
+            known => known.get_ts_language(),
+        }
+    }
+
+    /// What code has to stand behind at the start of a file.
+    pub fn opening(self) -> &'static str {
+        match self.grammar() {
+            SupportLang::Php => "<?php\n",
+            _ => "",
+        }
+    }
+
     /// Whether its own variables begin with the sign that metavariables begin with.
     pub fn has_variables_with_dollars(self) -> bool {
         matches!(self.grammar(), SupportLang::Bash | SupportLang::Php)
@@ -85,11 +102,8 @@ impl Language {
 
     /// What a kind of node is called.
     pub fn kind_name(self, kind: u16) -> String {
-        let grammar = self.grammar().get_ts_language();
-        grammar
-            .node_kind_for_id(kind)
-            .unwrap_or_default()
-            .to_owned()
+        let parser = self.parser();
+        parser.node_kind_for_id(kind).unwrap_or_default().to_owned()
     }
 }
 

@@ -12,13 +12,14 @@ use std::ops::Range;
 
 use tree_sitter::{InputEdit, Node, Tree};
 
+use super::candidate::{Candidate, Faults};
 use super::compare::{self, Changes, Replaced};
 use super::document::Document;
 use super::filled::Inserted;
 use super::lines::{Lines, after};
 use super::parser::ParseFailure;
 use super::places::{Place, places, trimmed};
-use super::rewrite::{Edit, replace};
+use super::rewrite::{Edit, Reason, replace};
 use super::texts::is_text;
 
 /// How often a result is parsed at most.
@@ -27,145 +28,56 @@ const TRIES: usize = 12;
 /// From which try on no parentheses are added.
 const LAST_WITH_PARENTHESES: usize = 6;
 
-/// An edit, with the places of captured code in its text.
-#[derive(Debug, Clone)]
-pub(crate) struct Draft {
-    /// The index of its op.
-    pub op: usize,
-    pub edit: Edit,
-    pub inserted: Vec<Inserted>,
-    /// Where comments begin that go with the match.
-    pub comments: Vec<usize>,
-    /// What is in parentheses already.
-    parentheses: Parentheses,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Parentheses {
-    /// Captured nodes, by their index.
-    captured: Vec<usize>,
-    whole: bool,
-}
-
-impl Parentheses {
-    fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-/// What is wrong with an edit.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Faults {
-    /// Captured nodes, by their index, that are something else now.
-    captured: Vec<usize>,
-    /// The replacement is no node in the place of the match.
-    whole: bool,
-}
-
-impl Faults {
-    fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-impl Draft {
-    pub fn new(op: usize, edit: Edit, inserted: Vec<Inserted>, comments: Vec<usize>) -> Self {
-        Self {
-            op,
-            edit,
-            inserted,
-            comments,
-            parentheses: Parentheses::default(),
-        }
-    }
-
-    /// Puts what is wrong into parentheses. False if it is in parentheses already.
-    fn add_parentheses(&mut self, faults: &Faults) -> bool {
-        let done = &mut self.parentheses;
-        let new = faults.captured.iter().copied();
-        let new: Vec<usize> = new.filter(|at| !done.captured.contains(at)).collect();
-        if !new.is_empty() {
-            done.captured.extend(&new);
-            self.wrap_captured(&new);
-            return true;
-        }
-        if done.whole {
-            return false;
-        }
-        done.whole = true;
-        self.edit.text = format!("({})", self.edit.text);
-        for inserted in &mut self.inserted {
-            inserted.at = inserted.at.start + 1..inserted.at.end + 1;
-        }
-        true
-    }
-
-    fn wrap_captured(&mut self, chosen: &[usize]) {
-        let old = std::mem::take(&mut self.edit.text);
-        let text = &mut self.edit.text;
-        let mut at = 0;
-        for (index, inserted) in self.inserted.iter_mut().enumerate() {
-            let is_chosen = chosen.contains(&index);
-            text.push_str(&old[at..inserted.at.start]);
-            at = inserted.at.end;
-            if is_chosen {
-                text.push('(');
-            }
-            let start = text.len();
-            text.push_str(&old[inserted.at.clone()]);
-            inserted.at = start..text.len();
-            if is_chosen {
-                text.push(')');
-            }
-        }
-        text.push_str(&old[at..]);
-    }
-}
-
-/// What is left of the drafts.
+/// What is left of the candidates.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
-    pub drafts: Vec<Draft>,
-    /// Where the matches are that are left as they are, in bytes of the source.
-    pub left: Vec<usize>,
+    pub candidates: Vec<Candidate>,
+    /// The matches that are left as they are: why, and where they begin in the source.
+    pub left: Vec<(Reason, usize)>,
     /// Whether the result has syntax errors.
     pub has_errors: bool,
 }
 
-/// Keeps the drafts that don't change the meaning, some of them with parentheses.
+/// Keeps the candidates that don't change the meaning, some of them with parentheses.
 ///
 /// # Errors
 /// If the result can't be parsed.
-pub(super) fn keep(old: &Document, mut drafts: Vec<Draft>) -> Result<Kept, ParseFailure> {
+pub(super) fn keep(old: &Document, mut candidates: Vec<Candidate>) -> Result<Kept, ParseFailure> {
     let mut kept = Kept::default();
     let can_wrap = old.grammar().language().has_parentheses();
     for number in 0..TRIES {
-        if drafts.is_empty() {
+        if candidates.is_empty() {
             return Ok(kept);
         }
-        let edits: Vec<Edit> = drafts.iter().map(|draft| draft.edit.clone()).collect();
+        let edits: Vec<Edit> = candidates
+            .iter()
+            .map(|candidate| candidate.edit.clone())
+            .collect();
         let text = replace(old.source(), &edits);
         let new = Document::parse_again(&text, old.grammar().clone(), &edited(old, &edits)?)?;
-        let faults = Comparison::of(old, &new, &drafts).and_then(|seen| seen.faults(&drafts));
+        let faults =
+            Comparison::of(old, &new, &candidates).and_then(|seen| seen.faults(&candidates));
         let faults = faults.ok_or(ParseFailure::Stopped)?;
         if faults.iter().all(Faults::is_empty) {
             kept.has_errors = new.tree().root_node().has_error();
-            kept.drafts = drafts;
+            kept.candidates = candidates;
             return Ok(kept);
         }
         let may_wrap = can_wrap && number < LAST_WITH_PARENTHESES;
-        let mut good = Vec::with_capacity(drafts.len());
-        for (mut draft, faults) in drafts.into_iter().zip(faults) {
-            if faults.is_empty() || (may_wrap && draft.add_parentheses(&faults)) {
-                good.push(draft);
+        let mut good = Vec::with_capacity(candidates.len());
+        for (mut candidate, faults) in candidates.into_iter().zip(faults) {
+            if faults.is_empty() || (may_wrap && candidate.add_parentheses(&faults)) {
+                good.push(candidate);
             } else {
-                kept.left.push(draft.edit.range.start);
+                let reason = candidate.first_reason.unwrap_or(faults.reason());
+                kept.left.push((reason, candidate.edit.range.start));
             }
         }
-        drafts = good;
+        candidates = good;
     }
+    let rest = candidates.into_iter();
     kept.left
-        .extend(drafts.into_iter().map(|draft| draft.edit.range.start));
+        .extend(rest.map(|candidate| (Reason::Meaning, candidate.edit.range.start)));
     Ok(kept)
 }
 
@@ -198,29 +110,29 @@ fn edited(old: &Document, edits: &[Edit]) -> Result<Tree, ParseFailure> {
     Ok(tree)
 }
 
-/// A source and what some drafts make of it.
+/// A source and what some candidates make of it.
 struct Comparison<'t> {
     old: &'t Document,
     new: &'t Document,
-    /// What each draft replaces and by what, without the whitespace at the ends; with the semicolon
-    /// that ends a statement, if there is nothing else left of it.
+    /// What each candidate replaces and by what, without the whitespace at the ends; with the
+    /// semicolon that ends a statement, if there is nothing else left of it.
     replaced: Vec<Replaced>,
     old_places: Vec<Place<'t>>,
 }
 
 impl<'t> Comparison<'t> {
     /// None if the call has to end.
-    fn of(old: &'t Document, new: &'t Document, drafts: &[Draft]) -> Option<Self> {
+    fn of(old: &'t Document, new: &'t Document, candidates: &[Candidate]) -> Option<Self> {
         let source = old.source();
-        let ranges: Vec<Range<usize>> = drafts
+        let ranges: Vec<Range<usize>> = candidates
             .iter()
-            .map(|draft| trimmed(source, &draft.edit.range))
+            .map(|candidate| trimmed(source, &candidate.edit.range))
             .collect();
         let mut old_places = places(old, &ranges)?;
         let mut moved = 0_isize;
-        let mut replaced = Vec::with_capacity(drafts.len());
-        for ((draft, range), place) in drafts.iter().zip(&ranges).zip(&mut old_places) {
-            let edit = &draft.edit;
+        let mut replaced = Vec::with_capacity(candidates.len());
+        for ((candidate, range), place) in candidates.iter().zip(&ranges).zip(&mut old_places) {
+            let edit = &candidate.edit;
             let start = edit.range.start.saturating_add_signed(moved);
             let all = start..start + edit.text.len();
             moved += edit.text.len() as isize - edit.range.len() as isize;
@@ -251,27 +163,27 @@ impl<'t> Comparison<'t> {
         })
     }
 
-    /// Those of each draft. None if the call has to end.
-    fn faults(&self, drafts: &[Draft]) -> Option<Vec<Faults>> {
-        let mut faults = vec![Faults::default(); drafts.len()];
-        self.check_captured(drafts, &mut faults)?;
-        self.check_whole(drafts, &mut faults)?;
+    /// Those of each candidate. None if the call has to end.
+    fn faults(&self, candidates: &[Candidate]) -> Option<Vec<Faults>> {
+        let mut faults = vec![Faults::default(); candidates.len()];
+        self.check_captured(candidates, &mut faults)?;
+        self.check_whole(candidates, &mut faults)?;
         if faults.iter().all(Faults::is_empty) {
             let changes = compare::outside(self.old, self.new, &self.replaced)?;
-            self.blame(&changes, drafts, &mut faults);
+            self.blame(&changes, candidates, &mut faults);
         }
         Some(faults)
     }
 
     /// Whether each captured node is what it was.
-    fn check_captured(&self, drafts: &[Draft], faults: &mut [Faults]) -> Option<()> {
+    fn check_captured(&self, candidates: &[Candidate], faults: &mut [Faults]) -> Option<()> {
         let mut owners = Vec::new();
         let (mut from, mut to) = (Vec::new(), Vec::new());
         let mut moved = 0_isize;
-        for (number, draft) in drafts.iter().enumerate() {
-            let start = draft.edit.range.start.saturating_add_signed(moved);
-            moved += draft.edit.text.len() as isize - draft.edit.range.len() as isize;
-            for (index, inserted) in draft.inserted.iter().enumerate() {
+        for (number, candidate) in candidates.iter().enumerate() {
+            let start = candidate.edit.range.start.saturating_add_signed(moved);
+            moved += candidate.edit.text.len() as isize - candidate.edit.range.len() as isize;
+            for (index, inserted) in candidate.inserted.iter().enumerate() {
                 let at = start + inserted.at.start..start + inserted.at.end;
                 let (before, now) = (
                     trimmed(self.old.source(), &inserted.from),
@@ -287,9 +199,9 @@ impl<'t> Comparison<'t> {
         let befores = places(self.old, &from)?;
         let afters = places(self.new, &to)?;
         for (((number, index), before), after) in owners.into_iter().zip(befores).zip(afters) {
-            let draft = &drafts[number];
-            let is_broken = is_newly_broken(&before.parent, &after.parent, draft);
-            if !is_broken && !self.is_same(&draft.inserted[index], &before, &after)? {
+            let candidate = &candidates[number];
+            let is_broken = is_newly_broken(&before.parent, &after.parent, candidate);
+            if !is_broken && !self.is_same(&candidate.inserted[index], &before, &after)? {
                 faults[number].captured.push(index);
             }
         }
@@ -304,6 +216,9 @@ impl<'t> Comparison<'t> {
         if !after.is_exact || !before.is_exact {
             return Some(false);
         }
+        if is_unparsed(before) {
+            return Some(true);
+        }
         match (inserted.is_single, &before.nodes[..], &after.nodes[..]) {
             (true, [before], [after]) => compare::is_same((self.old, *before), (self.new, *after)),
             (true, ..) => Some(false),
@@ -312,7 +227,7 @@ impl<'t> Comparison<'t> {
     }
 
     /// Whether each replacement is a node, or a list of nodes.
-    fn check_whole(&self, drafts: &[Draft], faults: &mut [Faults]) -> Option<()> {
+    fn check_whole(&self, candidates: &[Candidate], faults: &mut [Faults]) -> Option<()> {
         let ranges = self.replaced.iter().map(|replaced| replaced.new.clone());
         let (numbers, ranges): (Vec<usize>, Vec<Range<usize>>) = ranges
             .enumerate()
@@ -321,16 +236,19 @@ impl<'t> Comparison<'t> {
         let afters = places(self.new, &ranges)?;
         for (number, after) in numbers.into_iter().zip(afters) {
             let before = &self.old_places[number];
-            let is_broken = is_newly_broken(&before.parent, &after.parent, &drafts[number]);
+            let candidate = &candidates[number];
+            let is_broken = is_newly_broken(&before.parent, &after.parent, candidate);
             let is_whole = after.is_exact && (before.nodes.len() != 1 || is_list(&after.nodes));
+            let has_error = after.parent.is_error() || after.nodes.iter().any(Node::has_error);
+            faults[number].syntax = has_error && candidate.must_parse();
             faults[number].whole =
                 !(is_broken || is_whole || after.nodes.is_empty() || is_unparsed(&after));
         }
         Some(())
     }
 
-    /// Says which drafts have changed the code around them.
-    fn blame(&self, changes: &Changes, drafts: &[Draft], faults: &mut [Faults]) {
+    /// Says which candidates have changed the code around them.
+    fn blame(&self, changes: &Changes, candidates: &[Candidate], faults: &mut [Faults]) {
         let within = |node: &Range<usize>| {
             let starts = self
                 .replaced
@@ -349,10 +267,9 @@ impl<'t> Comparison<'t> {
                 faults[number].whole = true;
             }
         }
-        // What breaks by itself is told. What breaks by parentheses is not what was asked for.
         for node in &changes.broken {
             for number in within(node) {
-                faults[number].whole |= !drafts[number].parentheses.is_empty();
+                faults[number].syntax |= candidates[number].must_parse();
             }
         }
     }
@@ -367,8 +284,8 @@ fn statement_end(source: &str, range: &Range<usize>, parent: &Node<'_>) -> Optio
 
 /// Whether there is a syntax error in the result that the source doesn't have: that is told by
 /// itself.
-fn is_newly_broken(before: &Node<'_>, after: &Node<'_>, draft: &Draft) -> bool {
-    after.has_error() && !before.has_error() && draft.parentheses.is_empty()
+fn is_newly_broken(before: &Node<'_>, after: &Node<'_>, candidate: &Candidate) -> bool {
+    after.has_error() && !before.has_error() && !candidate.must_parse()
 }
 
 /// Whether nodes are one, or several with nothing but separators in between.

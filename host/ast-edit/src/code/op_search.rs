@@ -6,9 +6,9 @@ use std::ops::Range;
 use ast_grep_core::matcher::{MatcherExt as _, Pattern};
 use ast_grep_core::{Matcher as _, Node, NodeMatch};
 
+use super::candidate::Candidate;
 use super::document::Document;
 use super::lines::LineEnds;
-use super::meaning::Draft;
 use super::pattern::{ReadOp, Reading};
 use super::rewrite::{Edit, MemoryBudget, Reason, RewriteError};
 
@@ -23,7 +23,7 @@ pub(super) struct OpSearch<'a> {
 /// What an op matched so far, outer nodes before those inside.
 #[derive(Default)]
 pub(super) struct OpMatches {
-    pub drafts: Vec<Draft>,
+    pub candidates: Vec<Candidate>,
     pub matches: usize,
     pub nested: usize,
     /// Matches that are left, and where they begin.
@@ -90,7 +90,7 @@ impl OpMatches {
             return Ok(());
         }
         self.last = range.clone();
-        room.take(op.template.size(matched) + size_of::<Draft>())?;
+        room.take(op.template.size(matched) + size_of::<Candidate>())?;
         let (text, inserted) = op.template.fill(matched, range.end, line_ends);
         if matched.get_doc().source()[range.clone()] == text {
             return Ok(());
@@ -101,8 +101,8 @@ impl OpMatches {
                 self.left.push((Reason::MoreThanPattern, range.start));
                 self.words.insert(word);
             }
-            None => self.drafts.push(Draft::new(
-                op.index,
+            None => self.candidates.push(Candidate::new(
+                (op.index, op.out_is_code),
                 Edit { range, text },
                 inserted,
                 dropped.comments,

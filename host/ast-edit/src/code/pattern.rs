@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ast_grep_core::Matcher as _;
 use ast_grep_core::language::Language as _;
 use ast_grep_core::matcher::{Pattern, PatternError, PatternNode, kind_utils};
+use ast_grep_core::meta_var::MetaVariable;
 use memchr::memmem::Finder;
 
 use super::Op;
@@ -15,7 +16,7 @@ use super::language::Language;
 use super::outline::{OpOutline, Outline, Refusal};
 use super::parser::ParseFailure;
 use super::selected::{PatternContext, read_selected};
-use super::template::{Template, Variables};
+use super::template::{Template, Variables, uses_in};
 use airlock_host::native::Stop;
 
 /// The ops that can be read in one language.
@@ -32,6 +33,8 @@ pub(crate) struct ReadOp {
     /// What its pattern may mean; at least one.
     pub readings: Vec<Reading>,
     pub template: Template,
+    /// Whether `out` has no syntax error by itself, or in the op's context.
+    pub out_is_code: bool,
     /// The names that stand for one node.
     metavariables: Vec<String>,
 }
@@ -103,6 +106,7 @@ impl ReadOp {
             index,
             readings,
             template,
+            out_is_code: is_code(op, &grammar),
             metavariables,
         })
     }
@@ -166,14 +170,82 @@ fn read_pattern(text: &str, grammar: &Grammar) -> Result<Vec<Reading>, String> {
             patterns.extend(there.filter(|there| !patterns.iter().any(|it| is_same(it, there))));
         }
     }
+    if patterns.is_empty() && !matches!(&alone, Err(refusal) if refusal == EVERYTHING) {
+        patterns.extend(with_strings(text, grammar));
+        let members = members(grammar.language()).iter();
+        patterns.extend(
+            members.filter_map(|(before, after)| read_at(before, text.trim(), after, grammar)),
+        );
+    }
     match patterns.is_empty() {
         true => alone.map(|_| Vec::new()),
         false => Ok(patterns.into_iter().filter_map(Reading::new).collect()),
     }
 }
 
+/// The pattern with metavariables that stand for whole strings, where the language has nothing but
+/// a string: the module of an import, and an attribute in JSX.
+fn with_strings(text: &str, grammar: &Grammar) -> Option<Pattern> {
+    let is_script = matches!(
+        grammar.language().name(),
+        "javascript" | "typescript" | "tsx"
+    );
+    let is_tag = text.trim_start().starts_with('<');
+    let mut quoted = String::new();
+    let mut names = Vec::new();
+    let mut from = 0;
+    for (at, dollars, name) in uses_in(text, '$').filter(|_| is_script) {
+        let before = text[..at].trim_end();
+        let is_module = before.ends_with("from") || before.ends_with("import");
+        if dollars != 1 || !(is_module || (is_tag && text[..at].ends_with('='))) {
+            continue;
+        }
+        let end = at + dollars + name.len();
+        quoted.push_str(&format!("{}\"{}\"", &text[from..at], &text[at..end]));
+        names.push(name);
+        from = end;
+    }
+    quoted.push_str(&text[from..]);
+    let mut pattern = (!names.is_empty()).then(|| read_alone(&quoted, grammar).ok())??;
+    unquote(&mut pattern.node, &names);
+    Some(pattern)
+}
+
+/// Lets each of some metavariables between quotes stand for the string with its quotes.
+fn unquote(node: &mut PatternNode, names: &[&str]) {
+    let PatternNode::Internal { children, .. } = node else {
+        return;
+    };
+    if let [_, PatternNode::MetaVar { meta_var }, _] = &children[..]
+        && matches!(meta_var, MetaVariable::Capture(name, _) if names.contains(&name.as_str()))
+    {
+        *node = PatternNode::MetaVar {
+            meta_var: meta_var.clone(),
+        };
+        return;
+    }
+    for child in children {
+        unquote(child, names);
+    }
+}
+
+/// Where code stands that means nothing elsewhere.
+fn members(language: Language) -> &'static [(&'static str, &'static str)] {
+    match language.name() {
+        "javascript" | "tsx" | "typescript" => &[("class C {\n", "\n}\n")],
+        _ => &[],
+    }
+}
+
 fn read_alone(text: &str, grammar: &Grammar) -> Result<Pattern, String> {
     let name = grammar.language().name();
+    if !grammar.language().opening().is_empty() && !text.trim().is_empty() {
+        return match read_at("", text.trim(), "", grammar) {
+            Some(pattern) => Ok(pattern),
+            None if is_variable(text.trim(), grammar) => Err(EVERYTHING.to_owned()),
+            None => Err(format!("it can't be read as {name}: {ERROR_INSIDE}")),
+        };
+    }
     let pattern = Pattern::try_new(text, grammar.clone()).map_err(|error| match error {
         PatternError::NoContent(_) => "it has no code in it".to_owned(),
         PatternError::MultipleNode(_) => format!(
@@ -191,6 +263,32 @@ fn read_alone(text: &str, grammar: &Grammar) -> Result<Pattern, String> {
     Ok(pattern)
 }
 
+fn is_variable(text: &str, grammar: &Grammar) -> bool {
+    grammar
+        .extract_meta_var(&grammar.pre_process_pattern(text))
+        .is_some()
+}
+
+/// Whether what replaces a match can be parsed: as a file, as a pattern, or in a place where code
+/// stands.
+fn is_code(op: &Op, grammar: &Grammar) -> bool {
+    let parses = |before: &str, after: &str| {
+        let [before, out, after] =
+            [before, &op.out, after].map(|part| grammar.pre_process_pattern(part));
+        let opening = grammar.language().opening();
+        let code = format!("{opening}{before}{out}{after}");
+        let document = Document::parse_pattern(&code, grammar.clone());
+        document.is_ok_and(|document| !document.tree().root_node().has_error())
+    };
+    let context = op
+        .context
+        .as_deref()
+        .and_then(|context| context.split_once(op.pat.trim()));
+    let places = places(grammar.language()).iter().copied();
+    let mut places = [("", "")].into_iter().chain(context).chain(places);
+    read_alone(&op.out, grammar).is_ok() || places.any(|(before, after)| parses(before, after))
+}
+
 /// Where code stands that means something else at the top of a file: what comes before it there,
 /// and after. A call in Go is a conversion of types outside of a function, one in C a macro, and a
 /// field in Java a variable outside of a class.
@@ -199,6 +297,7 @@ fn places(language: Language) -> &'static [(&'static str, &'static str)] {
         "c" => &[("void f(void) {\n", ";\n}\n")],
         "csharp" | "java" => &[("class C {\n", "\n}\n")],
         "css" => &[("a {\n", "\n}\n")],
+        "php" => &[("class C {\n", "\n}\n")],
         "go" => &[("package p\n\nfunc f() {\n", "\n}\n")],
         "json" => &[("{\n", "\n}\n")],
         _ => &[],

@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use ast_grep_core::Node;
 use serde::{Deserialize, Serialize};
 
+use super::candidate::Candidate;
 use super::document::Document;
 use super::grammar::Grammar;
 use super::language::Language;
 use super::lines::{LineEnds, Lines};
-use super::meaning::{self, Draft};
+use super::meaning;
 use super::op_search::OpSearch;
 use super::parser::ParseFailure;
 use super::pattern::Ops;
@@ -57,6 +58,8 @@ pub(crate) enum Reason {
     MoreThanPattern,
     /// The replacement would mean something else there.
     Meaning,
+    /// The replacement is code, but not there.
+    NoCode,
 }
 
 /// Syntax errors in a source.
@@ -193,7 +196,7 @@ fn find_edits(
         ..Rewrite::default()
     };
     let mut left: BTreeMap<Reason, Vec<usize>> = BTreeMap::new();
-    let mut drafts: Vec<Draft> = Vec::new();
+    let mut candidates: Vec<Candidate> = Vec::new();
     for OpSearch { op, seen, .. } in searches {
         found.matches.insert(op.index, seen.matches);
         found.nested += seen.nested;
@@ -201,26 +204,29 @@ fn find_edits(
         for (reason, at) in seen.left {
             left.entry(reason).or_default().push(at);
         }
-        drafts.extend(seen.drafts);
+        candidates.extend(seen.candidates);
     }
     while found.words.len() > WORDS_NAMED {
         found.words.pop_last();
     }
-    drafts.sort_by_key(|draft| (draft.edit.range.start, draft.edit.range.end));
-    check_overlaps(code, &drafts)?;
-    let kept = meaning::keep(document, drafts).map_err(RewriteError::ParseFailure)?;
-    if !kept.left.is_empty() {
-        left.insert(Reason::Meaning, kept.left);
+    candidates.sort_by_key(|candidate| (candidate.edit.range.start, candidate.edit.range.end));
+    check_overlaps(code, &candidates)?;
+    let kept = meaning::keep(document, candidates).map_err(RewriteError::ParseFailure)?;
+    for (reason, at) in kept.left {
+        left.entry(reason).or_default().push(at);
     }
     let left = left.into_iter();
     found.left = left
         .map(|(reason, places)| (reason, Occurrences::at(code, places)))
         .collect();
-    let comments = kept.drafts.iter().flat_map(|draft| &draft.comments);
+    let comments = kept
+        .candidates
+        .iter()
+        .flat_map(|candidate| &candidate.comments);
     found.comments = Occurrences::at(code, comments.copied().collect());
-    let edits = kept.drafts.into_iter().map(|draft| Edit {
-        range: draft.edit.range.start + offset..draft.edit.range.end + offset,
-        text: draft.edit.text,
+    let edits = kept.candidates.into_iter().map(|candidate| Edit {
+        range: candidate.edit.range.start + offset..candidate.edit.range.end + offset,
+        text: candidate.edit.text,
     });
     found.edits = edits.collect();
     Ok((found, kept.has_errors))
@@ -248,8 +254,8 @@ fn search<'a>(
 }
 
 /// No two ops may change the same place.
-fn check_overlaps(code: &str, drafts: &[Draft]) -> Result<(), RewriteError> {
-    let mut pairs = drafts.windows(2);
+fn check_overlaps(code: &str, candidates: &[Candidate]) -> Result<(), RewriteError> {
+    let mut pairs = candidates.windows(2);
     let overlap = pairs.find_map(|pair| match pair {
         [first, second] if second.edit.range.start < first.edit.range.end => Some((first, second)),
         _ => None,

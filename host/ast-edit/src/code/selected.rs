@@ -53,6 +53,7 @@ impl<'a> PatternContext<'a> {
     pub fn parse(&self, grammar: &Grammar) -> Result<(Document, Range<usize>), ParseFailure> {
         let [before, text, after] =
             [self.before, self.text, self.after].map(|part| grammar.pre_process_pattern(part));
+        let before = format!("{}{before}", grammar.language().opening());
         let range = before.len()..before.len() + text.len();
         let document = Document::parse_pattern(&format!("{before}{text}{after}"), grammar.clone())?;
         Ok((document, range))

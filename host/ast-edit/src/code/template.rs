@@ -268,7 +268,7 @@ pub(crate) fn used_in(template: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// The same with their places, and for another sign.
-fn uses_in(template: &str, sign: char) -> impl Iterator<Item = (usize, usize, &str)> {
+pub(super) fn uses_in(template: &str, sign: char) -> impl Iterator<Item = (usize, usize, &str)> {
     let mut from = 0;
     std::iter::from_fn(move || {
         loop {

@@ -1,0 +1,121 @@
+//! A replacement that may be made, and the parentheses that it needs for that.
+
+use super::filled::Inserted;
+use super::rewrite::{Edit, Reason};
+
+/// An edit, with the places of captured code in its text.
+#[derive(Debug, Clone)]
+pub(crate) struct Candidate {
+    /// The index of its op.
+    pub op: usize,
+    pub edit: Edit,
+    pub inserted: Vec<Inserted>,
+    /// Where comments begin that go with the match.
+    pub comments: Vec<usize>,
+    /// Whether the op's `out` is code by itself, so that a syntax error comes of its place.
+    is_code: bool,
+    /// What is in parentheses already.
+    parentheses: Parentheses,
+    /// Why that was needed.
+    pub first_reason: Option<Reason>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Parentheses {
+    /// Captured nodes, by their index.
+    captured: Vec<usize>,
+    whole: bool,
+}
+
+/// What is wrong with an edit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Faults {
+    /// Captured nodes, by their index, that are something else now.
+    pub captured: Vec<usize>,
+    /// The replacement is no node in the place of the match.
+    pub whole: bool,
+    /// There is a syntax error that the source doesn't have.
+    pub syntax: bool,
+}
+
+impl Faults {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    pub fn reason(&self) -> Reason {
+        match self.syntax {
+            true => Reason::NoCode,
+            false => Reason::Meaning,
+        }
+    }
+}
+
+impl Candidate {
+    pub fn new(
+        op: (usize, bool),
+        edit: Edit,
+        inserted: Vec<Inserted>,
+        comments: Vec<usize>,
+    ) -> Self {
+        let (op, is_code) = op;
+        Self {
+            op,
+            edit,
+            inserted,
+            comments,
+            is_code,
+            parentheses: Parentheses::default(),
+            first_reason: None,
+        }
+    }
+
+    /// Whether a syntax error is a fault. If not, it is told by itself.
+    pub fn must_parse(&self) -> bool {
+        self.is_code || self.parentheses != Parentheses::default()
+    }
+
+    /// Puts what is wrong into parentheses. False if it is in parentheses already.
+    pub fn add_parentheses(&mut self, faults: &Faults) -> bool {
+        self.first_reason.get_or_insert(faults.reason());
+        let done = &mut self.parentheses;
+        let new = faults.captured.iter().copied();
+        let is_new = |at: &usize| self.inserted[*at].is_single && !done.captured.contains(at);
+        let new: Vec<usize> = new.filter(is_new).collect();
+        if !new.is_empty() {
+            done.captured.extend(&new);
+            self.wrap_captured(&new);
+            return true;
+        }
+        if done.whole {
+            return false;
+        }
+        done.whole = true;
+        self.edit.text = format!("({})", self.edit.text);
+        for inserted in &mut self.inserted {
+            inserted.at = inserted.at.start + 1..inserted.at.end + 1;
+        }
+        true
+    }
+
+    fn wrap_captured(&mut self, chosen: &[usize]) {
+        let old = std::mem::take(&mut self.edit.text);
+        let text = &mut self.edit.text;
+        let mut at = 0;
+        for (index, inserted) in self.inserted.iter_mut().enumerate() {
+            let is_chosen = chosen.contains(&index);
+            text.push_str(&old[at..inserted.at.start]);
+            at = inserted.at.end;
+            if is_chosen {
+                text.push('(');
+            }
+            let start = text.len();
+            text.push_str(&old[inserted.at.clone()]);
+            inserted.at = start..text.len();
+            if is_chosen {
+                text.push(')');
+            }
+        }
+        text.push_str(&old[at..]);
+    }
+}
