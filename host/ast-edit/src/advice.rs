@@ -57,6 +57,9 @@ fn on_nothing(index: usize, op: &Op, search: &Search<'_>, results: &Results) -> 
                 refusal.field,
                 refusal.message
             ),
+            None if kinds.is_empty() => {
+                format!("{} ({files}), in scripts and styles", language.name())
+            }
             None => format!("{} ({files}), as {kinds}", language.name()),
         });
     }

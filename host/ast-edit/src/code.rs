@@ -6,6 +6,7 @@ mod candidate;
 mod compare;
 mod document;
 mod dropped;
+mod embedded;
 mod filled;
 mod grammar;
 #[cfg(test)]
@@ -18,6 +19,7 @@ pub(crate) mod outline;
 pub(crate) mod parser;
 pub(crate) mod pattern;
 mod places;
+mod quoted;
 pub(crate) mod rewrite;
 mod selected;
 mod steps;

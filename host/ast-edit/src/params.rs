@@ -93,8 +93,9 @@ pub(crate) fn definition() -> ToolDefinition {
             for any one node and `$$$NAME` for any number of them (arguments, statements); `out` is what replaces it, with the same \
             names. For example, pat `$A && $A()` and out `$A?.()`, or pat `foo($X, $$$REST)` and out `bar($X, $$$REST)`. \
             Layout and comments inside a match don't matter, strings and names do. A name that is used twice must match the same \
-            code twice; `$_` and `$$$` match without a name. In Bash and PHP, `\\$NAME` is the language's own variable. Matches in, beside or \
-            around syntax errors are reported and left as they are. Nothing is written: the result is a preview as a unified diff, and \
+            code twice; `$_` and `$$$` match without a name. In Bash and PHP, `\\$NAME` is the language's own variable. A match is left as it is, \
+            and listed with the reason, if it is near a syntax error, if it has code that `pat` doesn't have (such as `async`), or if the \
+            replacement would be a syntax error or change what other code means; missing parentheses are added. Nothing is written: the result is a preview as a unified diff, and \
             `resolve` applies or discards it. An apply is refused if the lines it edits have changed since."
             .to_owned(),
         parameters: Json::of_own(&json!({

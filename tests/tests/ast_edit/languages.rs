@@ -298,3 +298,44 @@ async fn a_method_needs_no_context() {
     )
     .await;
 }
+
+#[tokio::test]
+async fn scripts_and_styles_in_html_vue_and_svelte() {
+    check(
+        "a.html",
+        "<p>old(1)</p>\n<script>\n  old(1);\n</script>\n<script type=\"text/template\">old(1)</script>\n",
+        ("old($A)", "fresh($A)"),
+        "<p>old(1)</p>\n<script>\n  fresh(1);\n</script>\n<script type=\"text/template\">old(1)</script>\n",
+    )
+    .await;
+    check(
+        "a.vue",
+        "<template><p :a=\"b\">{{ c }}</p></template>\n<script lang=\"ts\">\nconst a = b as C;\n</script>\n<style>\np { color: red; }\n</style>\n",
+        ("$A as $T", "<$T>$A"),
+        "<template><p :a=\"b\">{{ c }}</p></template>\n<script lang=\"ts\">\nconst a = <C>b;\n</script>\n<style>\np { color: red; }\n</style>\n",
+    )
+    .await;
+    check(
+        "a.svelte",
+        "<script>\n  let a = old(1);\n</script>\n\n<p>{a}</p>\n<style>\n  p { color: red; }\n</style>\n",
+        ("color: $C", "background: $C"),
+        "<script>\n  let a = old(1);\n</script>\n\n<p>{a}</p>\n<style>\n  p { background: red; }\n</style>\n",
+    )
+    .await;
+    let tree = Tree::with(&[(
+        "a.html",
+        "<body>\n<script>\nold('a');\n</script>\n<script>\nold(1, ;\nf();\n</script>\n</body>\n",
+    )]);
+    let previewed = tree
+        .edit("old($A)", "fresh('</script>', $A)")
+        .await
+        .unwrap();
+    let text = previewed.text();
+    let left = "Left as they are, since the replacement would change what the code there means: 1 match, at a.html:3.";
+    assert!(text.contains(left), "{text}");
+    assert!(
+        text.contains("Syntax errors in 1 file, the first of each at a.html:6."),
+        "{text}"
+    );
+    assert_eq!(tree.pending().await, 0);
+}

@@ -40,7 +40,12 @@ impl Language {
 
     /// What a file with this name is written in.
     pub fn of_file(path: &Path) -> Option<Self> {
-        Self::of(SupportLang::from_path(path)?)
+        let ending = path.extension().and_then(std::ffi::OsStr::to_str);
+        match ending {
+            // Components of Vue and Svelte are HTML with scripts and styles in it.
+            Some("vue" | "svelte") => Self::of(SupportLang::Html),
+            _ => Self::of(SupportLang::from_path(path)?),
+        }
     }
 
     /// All of them, by their numbers.
@@ -131,6 +136,8 @@ mod tests {
         check("c++", "a.cc", "cpp");
         check("cs", "a.cs", "csharp");
         check("golang", "main.go", "go");
+        check("html", "App.vue", "html");
+        check("html", "App.svelte", "html");
         check("yml", ".github/workflows/ci.yaml", "yaml");
     }
 

@@ -5,18 +5,19 @@ use std::sync::Arc;
 use ast_grep_core::Matcher as _;
 use ast_grep_core::language::Language as _;
 use ast_grep_core::matcher::{Pattern, PatternError, PatternNode, kind_utils};
-use ast_grep_core::meta_var::MetaVariable;
 use memchr::memmem::Finder;
 
 use super::Op;
 use super::document::Document;
 use super::dropped::{Leaves, name_all};
+use super::embedded;
 use super::grammar::Grammar;
 use super::language::Language;
 use super::outline::{OpOutline, Outline, Refusal};
 use super::parser::ParseFailure;
+use super::quoted::with_strings;
 use super::selected::{PatternContext, read_selected};
-use super::template::{Template, Variables, uses_in};
+use super::template::{Template, Variables};
 use airlock_host::native::Stop;
 
 /// The ops that can be read in one language.
@@ -25,6 +26,8 @@ pub(crate) struct Ops {
     ops: Vec<ReadOp>,
     /// Why the others can't, by their index.
     pub refused: Vec<(usize, Refusal)>,
+    /// The same ops in the languages that this one may have in it.
+    pub(super) embedded: Vec<Ops>,
 }
 
 pub(crate) struct ReadOp {
@@ -59,10 +62,15 @@ impl Ops {
                 Err(refusal) => refused.push((index, refusal)),
             }
         }
+        let inner = embedded::languages(language).iter().copied();
         Self {
             language,
             ops: read,
             refused,
+            embedded: inner
+                .filter_map(Language::named)
+                .map(|inner| Self::read(ops, inner, stop))
+                .collect(),
         }
     }
 
@@ -76,8 +84,26 @@ impl Ops {
 
     /// What is known of them without a parser.
     pub fn outline(&self) -> Outline {
-        let ops = self.ops.iter().map(ReadOp::outline).collect();
-        Outline::new(self.language, ops, self.refused.clone())
+        let mut outlines: Vec<OpOutline> = self.ops.iter().map(ReadOp::outline).collect();
+        for op in self.embedded.iter().flat_map(|inner| &inner.ops) {
+            // What the other language calls its nodes is not told.
+            let OpOutline { words, .. } = op.outline();
+            match outlines
+                .iter_mut()
+                .find(|outline| outline.index == op.index)
+            {
+                Some(outline) => outline.words.extend(words),
+                None => outlines.push(OpOutline {
+                    words,
+                    kinds: Vec::new(),
+                    ..op.outline()
+                }),
+            }
+        }
+        let refused = self.refused.iter();
+        let refused = refused.filter(|(index, _)| outlines.iter().all(|op| op.index != *index));
+        let refused = refused.cloned().collect();
+        Outline::new(self.language, outlines, refused)
     }
 
     /// Whether it is worth while to parse the source: not parsing is much quicker.
@@ -183,52 +209,6 @@ fn read_pattern(text: &str, grammar: &Grammar) -> Result<Vec<Reading>, String> {
     }
 }
 
-/// The pattern with metavariables that stand for whole strings, where the language has nothing but
-/// a string: the module of an import, and an attribute in JSX.
-fn with_strings(text: &str, grammar: &Grammar) -> Option<Pattern> {
-    let is_script = matches!(
-        grammar.language().name(),
-        "javascript" | "typescript" | "tsx"
-    );
-    let is_tag = text.trim_start().starts_with('<');
-    let mut quoted = String::new();
-    let mut names = Vec::new();
-    let mut from = 0;
-    for (at, dollars, name) in uses_in(text, '$').filter(|_| is_script) {
-        let before = text[..at].trim_end();
-        let is_module = before.ends_with("from") || before.ends_with("import");
-        if dollars != 1 || !(is_module || (is_tag && text[..at].ends_with('='))) {
-            continue;
-        }
-        let end = at + dollars + name.len();
-        quoted.push_str(&format!("{}\"{}\"", &text[from..at], &text[at..end]));
-        names.push(name);
-        from = end;
-    }
-    quoted.push_str(&text[from..]);
-    let mut pattern = (!names.is_empty()).then(|| read_alone(&quoted, grammar).ok())??;
-    unquote(&mut pattern.node, &names);
-    Some(pattern)
-}
-
-/// Lets each of some metavariables between quotes stand for the string with its quotes.
-fn unquote(node: &mut PatternNode, names: &[&str]) {
-    let PatternNode::Internal { children, .. } = node else {
-        return;
-    };
-    if let [_, PatternNode::MetaVar { meta_var }, _] = &children[..]
-        && matches!(meta_var, MetaVariable::Capture(name, _) if names.contains(&name.as_str()))
-    {
-        *node = PatternNode::MetaVar {
-            meta_var: meta_var.clone(),
-        };
-        return;
-    }
-    for child in children {
-        unquote(child, names);
-    }
-}
-
 /// Where code stands that means nothing elsewhere.
 fn members(language: Language) -> &'static [(&'static str, &'static str)] {
     match language.name() {
@@ -237,7 +217,7 @@ fn members(language: Language) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-fn read_alone(text: &str, grammar: &Grammar) -> Result<Pattern, String> {
+pub(super) fn read_alone(text: &str, grammar: &Grammar) -> Result<Pattern, String> {
     let name = grammar.language().name();
     if !grammar.language().opening().is_empty() && !text.trim().is_empty() {
         return match read_at("", text.trim(), "", grammar) {

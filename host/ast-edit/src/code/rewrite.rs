@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::candidate::Candidate;
 use super::document::Document;
+use super::embedded;
 use super::grammar::Grammar;
 use super::language::Language;
 use super::lines::{LineEnds, Lines};
@@ -79,8 +80,16 @@ pub(crate) struct Occurrences {
 }
 
 impl Occurrences {
+    /// Adds those of a part, which begins after so many lines.
+    pub(super) fn add(&mut self, part: Occurrences, lines: usize) {
+        self.count += part.count;
+        self.lines
+            .extend(part.lines.into_iter().map(|line| line + lines));
+        self.lines.truncate(LINES_NAMED);
+    }
+
     /// Those at some bytes of a source.
-    fn at(source: &str, mut places: Vec<usize>) -> Self {
+    pub(super) fn at(source: &str, mut places: Vec<usize>) -> Self {
         places.sort_unstable();
         let count = places.len();
         let mut lines = Lines::of(source);
@@ -155,7 +164,44 @@ pub(crate) fn find(
         let before = found.errors.as_ref().map_or(0, |errors| errors.count);
         found.breaks = more_than(before, after.ok().flatten());
     }
+    if ops.embedded.iter().any(|inner| inner.may_match(source)) {
+        embedded::add(&mut found, source, ops, (room, checks_contents), stop)?;
+    }
     Ok(found)
+}
+
+impl Rewrite {
+    /// Adds what was found in a part of the source.
+    pub(super) fn merge(&mut self, part: Rewrite, start: usize, lines: usize) {
+        let edits = part.edits.into_iter().map(|Edit { range, text }| Edit {
+            range: range.start + start..range.end + start,
+            text,
+        });
+        self.edits.extend(edits);
+        self.nested += part.nested;
+        for (reason, places) in part.left {
+            self.left.entry(reason).or_default().add(places, lines);
+        }
+        self.words.extend(part.words);
+        while self.words.len() > WORDS_NAMED {
+            self.words.pop_last();
+        }
+        self.comments.add(part.comments, lines);
+        for (op, matches) in part.matches {
+            *self.matches.entry(op).or_default() += matches;
+        }
+        self.breaks = self.breaks.or(part.breaks.map(|line| line + lines));
+        self.errors = match (self.errors.take(), part.errors) {
+            (Some(one), Some(more)) => Some(Errors {
+                count: one.count + more.count,
+                line: one.line.min(more.line + lines),
+            }),
+            (one, more) => one.or(more.map(|more| Errors {
+                line: more.line + lines,
+                ..more
+            })),
+        };
+    }
 }
 
 /// The line of the first error, where there are more than so many.

@@ -1,0 +1,54 @@
+//! Metavariables in JavaScript that stand for whole strings, whatever their quotes are.
+
+use ast_grep_core::matcher::{Pattern, PatternNode};
+use ast_grep_core::meta_var::MetaVariable;
+
+use super::grammar::Grammar;
+use super::pattern::read_alone;
+use super::template::uses_in;
+
+/// The pattern with metavariables that stand for whole strings, where the language has nothing but
+/// a string: the module of an import, and an attribute in JSX.
+pub(super) fn with_strings(text: &str, grammar: &Grammar) -> Option<Pattern> {
+    let is_script = matches!(
+        grammar.language().name(),
+        "javascript" | "typescript" | "tsx"
+    );
+    let is_tag = text.trim_start().starts_with('<');
+    let mut quoted = String::new();
+    let mut names = Vec::new();
+    let mut from = 0;
+    for (at, dollars, name) in uses_in(text, '$').filter(|_| is_script) {
+        let before = text[..at].trim_end();
+        let is_module = before.ends_with("from") || before.ends_with("import");
+        if dollars != 1 || !(is_module || (is_tag && text[..at].ends_with('='))) {
+            continue;
+        }
+        let end = at + dollars + name.len();
+        quoted.push_str(&format!("{}\"{}\"", &text[from..at], &text[at..end]));
+        names.push(name);
+        from = end;
+    }
+    quoted.push_str(&text[from..]);
+    let mut pattern = (!names.is_empty()).then(|| read_alone(&quoted, grammar).ok())??;
+    unquote(&mut pattern.node, &names);
+    Some(pattern)
+}
+
+/// Lets each of some metavariables between quotes stand for the string with its quotes.
+fn unquote(node: &mut PatternNode, names: &[&str]) {
+    let PatternNode::Internal { children, .. } = node else {
+        return;
+    };
+    if let [_, PatternNode::MetaVar { meta_var }, _] = &children[..]
+        && matches!(meta_var, MetaVariable::Capture(name, _) if names.contains(&name.as_str()))
+    {
+        *node = PatternNode::MetaVar {
+            meta_var: meta_var.clone(),
+        };
+        return;
+    }
+    for child in children {
+        unquote(child, names);
+    }
+}
