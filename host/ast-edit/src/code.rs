@@ -2,6 +2,7 @@
 //! [`Stop`](airlock_host::native::Stop) of calls: it runs in a process of its own, where there is
 //! one.
 
+mod binding;
 mod candidate;
 mod compare;
 mod document;
@@ -12,6 +13,7 @@ mod grammar;
 #[cfg(test)]
 mod identity;
 pub(crate) mod language;
+mod lenient;
 mod lines;
 mod meaning;
 mod op_search;

@@ -46,10 +46,10 @@ async fn ops_that_can_not_be_read_are_refused_with_their_place() {
 #[tokio::test]
 async fn an_unknown_language_is_refused_with_those_that_there_are() {
     let tree = Tree::with(&[("a.rs", "old(1)")]);
-    let params = json!({"ops": [{"pat": "old($A)", "out": "x"}], "lang": "kotlin"});
+    let params = json!({"ops": [{"pat": "old($A)", "out": "x"}], "lang": "cobol"});
     let error = tree.refused(params).await;
     assert!(
-        error.contains("/lang: there is no language \"kotlin\" here; there are: bash, c, cpp, "),
+        error.contains("/lang: there is no language \"cobol\" here; there are: bash, c, cpp, "),
         "{error}"
     );
 }

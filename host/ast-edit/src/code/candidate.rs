@@ -81,13 +81,14 @@ impl Candidate {
         let done = &mut self.parentheses;
         let new = faults.captured.iter().copied();
         let is_new = |at: &usize| self.inserted[*at].is_single && !done.captured.contains(at);
-        let new: Vec<usize> = new.filter(is_new).collect();
+        let mut new: Vec<usize> = new.filter(is_new).collect();
+        new.dedup();
         if !new.is_empty() {
             done.captured.extend(&new);
             self.wrap_captured(&new);
             return true;
         }
-        if done.whole {
+        if done.whole || self.edit.text.trim().is_empty() {
             return false;
         }
         done.whole = true;

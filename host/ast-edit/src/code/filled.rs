@@ -101,7 +101,15 @@ impl<'a> Filled<'a> {
         let source = self.document.source();
         let end = source.len();
         let range = range.start.min(end)..range.end.min(end);
-        let indent = format!("{}{indent}", self.place);
+        let indent = match self.own_line_of(range.start) {
+            None => format!("{}{indent}", self.place),
+            Some(own) => {
+                self.text.truncate(self.text.trim_end_matches(' ').len());
+                self.text.push_str(self.ends.as_str());
+                self.text.push_str(own);
+                own.to_owned()
+            }
+        };
         let start = self.text.len();
         self.insert(range.clone(), &indent);
         let text_of = |node: &Node<'_>| source.get(node.byte_range()).unwrap_or_default();
@@ -118,6 +126,18 @@ impl<'a> Filled<'a> {
             from: range,
             is_single: !is_multiple,
         });
+    }
+
+    /// The indentation of captured code that has to begin a line, as it does in the source: what
+    /// stands behind a colon, where indentation says what belongs together.
+    fn own_line_of(&self, start: usize) -> Option<&'a str> {
+        let source = self.document.source();
+        let has_blocks = matches!(self.document.grammar().language().name(), "python" | "yaml");
+        let own = indent_at(source, start);
+        let is_first = source[..start].ends_with(own)
+            && matches!(source[..start - own.len()].chars().last(), Some('\n'));
+        let is_behind = self.text.trim_end_matches(' ').ends_with(':');
+        (has_blocks && is_first && is_behind && own.len() > self.place.len()).then_some(own)
     }
 
     /// The replacement, if this is what comes after it in the source.

@@ -25,7 +25,7 @@ struct Kit {
 
 /// Items have strings of several lines, comments, tabs, and lists that end with commas. Each line
 /// after the first is indented further.
-const KITS: [Kit; language::COUNT] = [
+const KITS: &[Kit] = &[
     Kit {
         language: "bash",
         frame: ("f() {\n", "\n}\n"),
@@ -187,6 +187,99 @@ const KITS: [Kit; language::COUNT] = [
         ],
         patterns: &["b: $V"],
     },
+    #[cfg(feature = "more-languages")]
+    Kit {
+        language: "dart",
+        frame: ("void f() {\n", "\n}\n"),
+        items: &["run(a, '''b\n  c''');", "run(\n  a, // one\n  b,\n);"],
+        patterns: &["run($$$A)"],
+    },
+    #[cfg(feature = "more-languages")]
+    Kit {
+        language: "elixir",
+        frame: ("def f do\n", "\nend\n"),
+        items: &[
+            "run(a, \"\"\"\n  b\n    c\n  \"\"\")",
+            "run(\n  a, # one\n  b\n)",
+        ],
+        patterns: &["run($$$A)"],
+    },
+    #[cfg(feature = "more-languages")]
+    Kit {
+        language: "haskell",
+        frame: ("f = do\n", "\n"),
+        items: &["  run a b", "  run a\n    b"],
+        patterns: &["run $$$A"],
+    },
+    #[cfg(feature = "more-languages")]
+    Kit {
+        language: "hcl",
+        frame: ("a {\n", "\n}\n"),
+        items: &["b = run(1, <<EOF\n  c\n d\nEOF\n)", "b = run(1,\n  2)"],
+        patterns: &["b = run($$$A)"],
+    },
+    #[cfg(feature = "more-languages")]
+    Kit {
+        language: "kotlin",
+        frame: ("fun f() {\n", "\n}\n"),
+        items: &["run(a, \"\"\"b\n  c\"\"\")", "run(\n  a, // one\n  b,\n)"],
+        patterns: &["run($$$A)"],
+    },
+    #[cfg(feature = "more-languages")]
+    Kit {
+        language: "lua",
+        frame: ("function f()\n", "\nend\n"),
+        items: &["run(a, [[b\n  c]])", "run(\n  a, -- one\n  b\n)"],
+        patterns: &["run($$$A)"],
+    },
+    #[cfg(feature = "more-languages")]
+    Kit {
+        language: "markdown",
+        frame: ("", "\n"),
+        items: &["# a\n\n- b\n  c\n", "```\n a\n  b\n```\n"],
+        patterns: &["# $A"],
+    },
+    #[cfg(feature = "more-languages")]
+    Kit {
+        language: "nix",
+        frame: ("{\n", "\n}\n"),
+        items: &[
+            "a = run { b = ''\n  c\n    d\n''; };",
+            "b = run { c = 1; };",
+        ],
+        patterns: &["run { $$$A }"],
+    },
+    #[cfg(feature = "more-languages")]
+    Kit {
+        language: "scala",
+        frame: ("object A {\n", "\n}\n"),
+        items: &["run(a, \"\"\"b\n  c\"\"\")", "run(\n  a, // one\n  b\n)"],
+        patterns: &["run($$$A)"],
+    },
+    #[cfg(feature = "more-languages")]
+    Kit {
+        language: "solidity",
+        frame: ("contract C { function f() public {\n", "\n} }\n"),
+        items: &["run(a, \"b\");", "run(\n  a, // one\n  b\n);"],
+        patterns: &["run($$$A)"],
+    },
+    #[cfg(feature = "more-languages")]
+    Kit {
+        language: "swift",
+        frame: ("func f() {\n", "\n}\n"),
+        items: &[
+            "run(a, \"\"\"\n  b\n    c\n  \"\"\")",
+            "run(\n  a, // one\n  b\n)",
+        ],
+        patterns: &["run($$$A)"],
+    },
+    #[cfg(feature = "more-languages")]
+    Kit {
+        language: "zig",
+        frame: ("fn f() void {\n", "\n}\n"),
+        items: &["run(a, b);", "run(\n  a, // one\n  b,\n);"],
+        patterns: &["run($$$A)"],
+    },
 ];
 
 /// The tokens: what is between them means nothing where no lines are moved.
@@ -256,8 +349,9 @@ proptest! {
 
 #[test]
 fn each_pattern_matches_an_item() {
+    assert_eq!(KITS.len(), language::COUNT);
     let mut wrong: Vec<String> = Vec::new();
-    for kit in &KITS {
+    for kit in KITS {
         let language = Language::named(kit.language).unwrap();
         let indent = if kit.language == "python" { " " } else { "" };
         let source = source(kit, kit.items, indent);

@@ -5,24 +5,48 @@ use std::path::Path;
 use ast_grep_language::{Language as _, LanguageExt as _, SupportLang};
 
 /// Each with the name that it goes by here; all other spellings that ast-grep knows are taken too.
-const ALL: [(SupportLang, &str); 17] = [
+const ALL: &[(SupportLang, &str)] = &[
     (SupportLang::Bash, "bash"),
     (SupportLang::C, "c"),
     (SupportLang::Cpp, "cpp"),
     (SupportLang::CSharp, "csharp"),
     (SupportLang::Css, "css"),
+    #[cfg(feature = "more-languages")]
+    (SupportLang::Dart, "dart"),
+    #[cfg(feature = "more-languages")]
+    (SupportLang::Elixir, "elixir"),
     (SupportLang::Go, "go"),
+    #[cfg(feature = "more-languages")]
+    (SupportLang::Haskell, "haskell"),
+    #[cfg(feature = "more-languages")]
+    (SupportLang::Hcl, "hcl"),
     (SupportLang::Html, "html"),
     (SupportLang::Java, "java"),
     (SupportLang::JavaScript, "javascript"),
     (SupportLang::Json, "json"),
+    #[cfg(feature = "more-languages")]
+    (SupportLang::Kotlin, "kotlin"),
+    #[cfg(feature = "more-languages")]
+    (SupportLang::Lua, "lua"),
+    #[cfg(feature = "more-languages")]
+    (SupportLang::Markdown, "markdown"),
+    #[cfg(feature = "more-languages")]
+    (SupportLang::Nix, "nix"),
     (SupportLang::Php, "php"),
     (SupportLang::Python, "python"),
     (SupportLang::Ruby, "ruby"),
     (SupportLang::Rust, "rust"),
+    #[cfg(feature = "more-languages")]
+    (SupportLang::Scala, "scala"),
+    #[cfg(feature = "more-languages")]
+    (SupportLang::Solidity, "solidity"),
+    #[cfg(feature = "more-languages")]
+    (SupportLang::Swift, "swift"),
     (SupportLang::Tsx, "tsx"),
     (SupportLang::TypeScript, "typescript"),
     (SupportLang::Yaml, "yaml"),
+    #[cfg(feature = "more-languages")]
+    (SupportLang::Zig, "zig"),
 ];
 
 /// How many there are.
@@ -144,13 +168,20 @@ mod tests {
     /// The library knows more of them than there are grammars in this program, and would panic.
     #[test]
     fn every_language_has_its_grammar_and_no_other_is_known() {
-        for (language, name) in ALL {
+        for (language, name) in ALL.iter().copied() {
             assert!(language.get_ts_language().node_kind_count() > 0, "{name}");
         }
-        for name in ["kotlin", "swift", "lua", "cobol", ""] {
+        for name in ["cobol", ""] {
             assert_eq!(Language::named(name), None, "{name}");
         }
-        assert_eq!(Language::of_file(Path::new("a.kt")), None);
+        let has_more = cfg!(feature = "more-languages");
+        for file in ["a.kt", "a.swift", "a.lua", "a.zig", "main.tf"] {
+            assert_eq!(
+                Language::of_file(Path::new(file)).is_some(),
+                has_more,
+                "{file}"
+            );
+        }
         assert_eq!(Language::of_file(Path::new("Makefile")), None);
     }
 }

@@ -8,18 +8,22 @@
 //!
 //! Where parentheses are missing for that, they are added. Any other such match is left as it is.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use tree_sitter::{InputEdit, Node, Tree};
 
+use super::binding::needs_parentheses;
 use super::candidate::{Candidate, Faults};
-use super::compare::{self, Changes, Replaced};
+use super::compare::{self, Changes, Replaced, innermost};
 use super::document::Document;
 use super::filled::Inserted;
+use super::lenient;
 use super::lines::{Lines, after};
 use super::parser::ParseFailure;
 use super::places::{Place, places, trimmed};
 use super::rewrite::{Edit, Reason, replace};
+use super::syntax_errors::SyntaxErrors;
 use super::texts::is_text;
 
 /// How often a result is parsed at most.
@@ -168,6 +172,8 @@ impl<'t> Comparison<'t> {
         let mut faults = vec![Faults::default(); candidates.len()];
         self.check_captured(candidates, &mut faults)?;
         self.check_whole(candidates, &mut faults)?;
+        self.check_emptied(candidates, &mut faults);
+        self.check_errors(candidates, &mut faults);
         if faults.iter().all(Faults::is_empty) {
             let changes = compare::outside(self.old, self.new, &self.replaced)?;
             self.blame(&changes, candidates, &mut faults);
@@ -204,11 +210,27 @@ impl<'t> Comparison<'t> {
             if !is_broken && !self.is_same(&candidate.inserted[index], &before, &after)? {
                 faults[number].captured.push(index);
             }
+            if let ([old], [new]) = (&before.nodes[..], &after.nodes[..])
+                && before.parent.kind_id() != after.parent.kind_id()
+                && old.kind_id() == new.kind_id()
+                && self.needs_parentheses(&after.parent, new)
+                && candidate.edit.text.len() > candidate.inserted[index].at.len()
+            {
+                faults[number].captured.push(index);
+            }
         }
         Some(())
     }
 
     fn is_same(&self, inserted: &Inserted, before: &Place<'t>, after: &Place<'t>) -> Option<bool> {
+        // Code is no text of a page, nor is that code.
+        let is_page = |place: &Place<'_>| {
+            place.parent.kind() == "jsx_text"
+                || matches!(&place.nodes[..], [node] if node.kind() == "jsx_text")
+        };
+        if is_page(before) != is_page(after) {
+            return Some(false);
+        }
         // A part of a name, a string or a comment has no meaning by itself.
         if after.nodes.is_empty() || is_unparsed(after) {
             return Some(true);
@@ -238,13 +260,67 @@ impl<'t> Comparison<'t> {
             let before = &self.old_places[number];
             let candidate = &candidates[number];
             let is_broken = is_newly_broken(&before.parent, &after.parent, candidate);
-            let is_whole = after.is_exact && (before.nodes.len() != 1 || is_list(&after.nodes));
+            let is_whole = after.is_exact && is_list(&before.nodes, &after.nodes);
             let has_error = after.parent.is_error() || after.nodes.iter().any(Node::has_error);
-            faults[number].syntax = has_error && candidate.must_parse();
-            faults[number].whole =
+            let language = self.old.grammar().language();
+            faults[number].syntax = (has_error && candidate.must_parse())
+                || lenient::is_wrong(language, before, &after, self.new.source());
+            if let ([old], [new]) = (&before.nodes[..], &after.nodes[..]) {
+                faults[number].whole |= innermost(*old).kind_id() != innermost(*new).kind_id()
+                    && self.needs_parentheses(&after.parent, new);
+            }
+            faults[number].whole |=
                 !(is_broken || is_whole || after.nodes.is_empty() || is_unparsed(&after));
         }
         Some(())
+    }
+
+    fn needs_parentheses(&self, parent: &Node<'_>, node: &Node<'_>) -> bool {
+        let language = self.old.grammar().language();
+        // A statement may be nothing but its expression.
+        let (mut parent, mut node) = (*parent, *node);
+        while node.kind().ends_with("statement")
+            && node.named_child_count() == 1
+            && let Some(child) = node.named_child(0)
+        {
+            (parent, node) = (node, child);
+        }
+        needs_parentheses(language, (&parent, &node), self.new.source())
+    }
+
+    /// Whether something is left where there has to be something.
+    fn check_emptied(&self, candidates: &[Candidate], faults: &mut [Faults]) {
+        let (language, source) = (self.old.grammar().language(), self.old.source());
+        for (number, candidate) in candidates.iter().enumerate() {
+            let is_emptied = candidate.edit.text.trim().is_empty();
+            faults[number].syntax |= is_emptied
+                && lenient::must_not_be_empty(language, &self.old_places[number], source);
+        }
+    }
+
+    /// Blames each syntax error that the source doesn't have on the replacement before it.
+    fn check_errors(&self, candidates: &[Candidate], faults: &mut [Faults]) {
+        let Some(errors) = SyntaxErrors::of(self.new) else {
+            return;
+        };
+        let moved = |at: usize| {
+            let before = self.replaced.partition_point(|edit| edit.old.end <= at);
+            match before.checked_sub(1) {
+                None => at,
+                Some(last) => self.replaced[last].new.end + (at - self.replaced[last].old.end),
+            }
+        };
+        let old = SyntaxErrors::of(self.old);
+        let known: HashSet<usize> = old
+            .iter()
+            .flat_map(SyntaxErrors::starts)
+            .map(moved)
+            .collect();
+        for at in errors.starts().filter(|at| !known.contains(at)) {
+            let after = self.replaced.partition_point(|edit| edit.new.start <= at);
+            let number = after.saturating_sub(1);
+            faults[number].syntax |= candidates[number].must_parse();
+        }
     }
 
     /// Says which candidates have changed the code around them.
@@ -288,13 +364,16 @@ fn is_newly_broken(before: &Node<'_>, after: &Node<'_>, candidate: &Candidate) -
     after.has_error() && !before.has_error() && !candidate.must_parse()
 }
 
-/// Whether nodes are one, or several with nothing but separators in between.
-fn is_list(nodes: &[Node<'_>]) -> bool {
-    let is_separator = |node: &Node<'_>| matches!(node.kind(), "," | ";" | "\n");
-    nodes.len() == 1
-        || nodes
-            .iter()
-            .all(|node| node.is_named() || node.byte_range().is_empty() || is_separator(node))
+/// Whether nodes are one, or several in a list: without commas, or all of the kind that was there.
+fn is_list(before: &[Node<'_>], after: &[Node<'_>]) -> bool {
+    let ([old], [_, _, ..]) = (before, after) else {
+        return true;
+    };
+    let has_commas = after.iter().any(|node| node.kind() == ",");
+    after.iter().all(|node| match node.is_named() {
+        true => !has_commas || node.kind_id() == old.kind_id(),
+        false => node.byte_range().is_empty() || matches!(node.kind(), "," | ";" | "\n"),
+    })
 }
 
 /// Whether a part lies in text, or in code that isn't parsed as code.

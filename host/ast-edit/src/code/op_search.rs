@@ -96,7 +96,7 @@ impl OpMatches {
             return Ok(());
         }
         let dropped = reading.leaves.dropped(matched, &range);
-        match dropped.word {
+        match dropped.word.or_else(|| further_argument(matched, &range)) {
             Some(word) => {
                 self.left.push((Reason::MoreThanPattern, range.start));
                 self.words.insert(word);
@@ -110,6 +110,19 @@ impl OpMatches {
         }
         Ok(())
     }
+}
+
+/// The first argument of a command in Bash that is left behind the part that is replaced: a pattern
+/// with one argument means a command with one.
+fn further_argument(matched: &NodeMatch<'_, Document>, range: &Range<usize>) -> Option<String> {
+    let is_command =
+        matched.kind() == "command" && matched.get_doc().grammar().language().name() == "bash";
+    let rest = matched
+        .get_doc()
+        .source()
+        .get(range.end..matched.range().end)?;
+    let word = rest.split_whitespace().next()?;
+    is_command.then(|| word.to_owned())
 }
 
 /// The part of a match that is replaced: a final semicolon stays if the pattern has none.

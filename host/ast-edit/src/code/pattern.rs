@@ -278,6 +278,8 @@ fn places(language: Language) -> &'static [(&'static str, &'static str)] {
         "csharp" | "java" => &[("class C {\n", "\n}\n")],
         "css" => &[("a {\n", "\n}\n")],
         "php" => &[("class C {\n", "\n}\n")],
+        "dart" => &[("void f() {\n", ";\n}\n")],
+        "solidity" => &[("contract C { function f() public {\n", ";\n} }\n")],
         "go" => &[("package p\n\nfunc f() {\n", "\n}\n")],
         "json" => &[("{\n", "\n}\n")],
         _ => &[],
@@ -285,7 +287,7 @@ fn places(language: Language) -> &'static [(&'static str, &'static str)] {
 }
 
 /// None where it is nothing there.
-fn read_at(before: &str, text: &str, after: &str, grammar: &Grammar) -> Option<Pattern> {
+pub(super) fn read_at(before: &str, text: &str, after: &str, grammar: &Grammar) -> Option<Pattern> {
     let (document, range) = PatternContext {
         before,
         text,

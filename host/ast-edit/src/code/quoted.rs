@@ -4,24 +4,26 @@ use ast_grep_core::matcher::{Pattern, PatternNode};
 use ast_grep_core::meta_var::MetaVariable;
 
 use super::grammar::Grammar;
-use super::pattern::read_alone;
+use super::pattern::{read_alone, read_at};
 use super::template::uses_in;
 
 /// The pattern with metavariables that stand for whole strings, where the language has nothing but
-/// a string: the module of an import, and an attribute in JSX.
+/// a string: the module of an import, and an attribute in JSX; or for any value in JSON.
 pub(super) fn with_strings(text: &str, grammar: &Grammar) -> Option<Pattern> {
     let is_script = matches!(
         grammar.language().name(),
         "javascript" | "typescript" | "tsx"
     );
+    let is_json = grammar.language().name() == "json";
     let is_tag = text.trim_start().starts_with('<');
     let mut quoted = String::new();
     let mut names = Vec::new();
     let mut from = 0;
-    for (at, dollars, name) in uses_in(text, '$').filter(|_| is_script) {
+    for (at, dollars, name) in uses_in(text, '$').filter(|_| is_script || is_json) {
         let before = text[..at].trim_end();
         let is_module = before.ends_with("from") || before.ends_with("import");
-        if dollars != 1 || !(is_module || (is_tag && text[..at].ends_with('='))) {
+        let is_value = is_json && before.ends_with([':', '[', ',']);
+        if dollars != 1 || !(is_value || is_module || (is_tag && text[..at].ends_with('='))) {
             continue;
         }
         let end = at + dollars + name.len();
@@ -30,7 +32,14 @@ pub(super) fn with_strings(text: &str, grammar: &Grammar) -> Option<Pattern> {
         from = end;
     }
     quoted.push_str(&text[from..]);
-    let mut pattern = (!names.is_empty()).then(|| read_alone(&quoted, grammar).ok())??;
+    if names.is_empty() {
+        return None;
+    }
+    let mut pattern = match is_json {
+        true => read_at("{\n", quoted.trim(), "\n}\n", grammar)
+            .or_else(|| read_alone(&quoted, grammar).ok())?,
+        false => read_alone(&quoted, grammar).ok()?,
+    };
     unquote(&mut pattern.node, &names);
     Some(pattern)
 }

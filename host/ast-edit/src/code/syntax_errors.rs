@@ -79,6 +79,11 @@ impl SyntaxErrors {
         self.errors.len()
     }
 
+    /// Where they begin.
+    pub fn starts(&self) -> impl Iterator<Item = usize> {
+        self.errors.iter().map(|error| error.start)
+    }
+
     /// Where the first one begins.
     pub fn first(&self) -> usize {
         self.errors.first().map_or(0, |error| error.start)

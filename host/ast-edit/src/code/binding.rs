@@ -1,0 +1,155 @@
+//! Where an expression needs parentheses, although the grammar takes it without.
+//!
+//! Grammars are made to read code that is right, and take some that the language doesn't:
+//! `a && b = 1` in JavaScript, or `1 as u8.pow(2)` in Rust. So what binds less than the node
+//! around it gets parentheses, whatever the parser makes of it.
+
+use tree_sitter::Node;
+
+use super::language::Language;
+
+/// How strongly the parts of an expression are bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Binding {
+    Sequence,
+    Assignment,
+    Conditional,
+    Cast,
+    Binary,
+    Unary,
+    Postfix,
+}
+
+/// By parts of the names that grammars give their kinds of nodes, in this order.
+const KINDS: [(&str, Binding); 36] = [
+    ("sequence_expression", Binding::Sequence),
+    ("comma_expression", Binding::Sequence),
+    ("named_expression", Binding::Assignment),
+    ("assignment", Binding::Assignment),
+    ("arrow_function", Binding::Assignment),
+    ("lambda", Binding::Assignment),
+    ("closure_expression", Binding::Assignment),
+    ("yield", Binding::Assignment),
+    ("conditional_expression", Binding::Conditional),
+    ("ternary_expression", Binding::Conditional),
+    ("conditional", Binding::Conditional),
+    ("type_cast_expression", Binding::Cast),
+    ("as_expression", Binding::Cast),
+    ("satisfies_expression", Binding::Cast),
+    ("binary", Binding::Binary),
+    ("boolean_operator", Binding::Binary),
+    ("comparison_operator", Binding::Binary),
+    ("not_operator", Binding::Binary),
+    ("instanceof_expression", Binding::Binary),
+    ("range_expression", Binding::Binary),
+    ("interpolation", Binding::Binary),
+    ("unary", Binding::Unary),
+    ("prefix_unary", Binding::Unary),
+    ("cast_expression", Binding::Unary),
+    ("pointer_expression", Binding::Unary),
+    ("reference_expression", Binding::Unary),
+    ("await", Binding::Unary),
+    ("update_expression", Binding::Unary),
+    ("type_assertion", Binding::Unary),
+    ("call", Binding::Postfix),
+    ("member", Binding::Postfix),
+    ("field_expression", Binding::Postfix),
+    ("attribute", Binding::Postfix),
+    ("subscript", Binding::Postfix),
+    ("non_null_expression", Binding::Postfix),
+    ("try_expression", Binding::Postfix),
+];
+
+fn binding(node: &Node<'_>) -> Option<Binding> {
+    let kind = node.kind();
+    let mut known = KINDS.iter();
+    let found = known.find(|(name, _)| kind.contains(name));
+    found.map(|(_, binding)| *binding)
+}
+
+/// Whether a node needs parentheses where it is.
+pub(super) fn needs_parentheses(
+    language: Language,
+    (parent, node): (&Node<'_>, &Node<'_>),
+    source: &str,
+) -> bool {
+    let text = |node: &Node<'_>| source.get(node.byte_range()).unwrap_or_default();
+    let is_script = matches!(language.name(), "javascript" | "typescript" | "tsx");
+    let is_first = parent.start_byte() == node.start_byte();
+    let is_last = parent.end_byte() == node.end_byte();
+    if is_script {
+        let is_body = parent.kind() == "arrow_function" && is_last;
+        let is_statement = parent.kind() == "expression_statement" && is_first;
+        let begins = text(node);
+        if (is_body && node.kind() != "statement_block" && begins.starts_with('{'))
+            || (is_statement && (begins.starts_with('{') || begins.starts_with("function")))
+        {
+            return true;
+        }
+    }
+    if node.kind() == "named_expression" {
+        return !parent.kind().contains("parenthesized");
+    }
+    let Some((outer, mut inner)) = binding(parent).zip(binding(node)) else {
+        return false;
+    };
+    if inner == Binding::Postfix && is_script && is_optional_chain(node) {
+        inner = Binding::Unary;
+    }
+    // Arguments, bodies and right sides are separate from what is around them.
+    let is_bound = match outer {
+        Binding::Sequence | Binding::Assignment => false,
+        Binding::Postfix => is_first,
+        Binding::Conditional => true,
+        _ => parent.kind() != "attribute" || is_first,
+    };
+    let operator = |node: &Node<'_>| {
+        let mut cursor = node.walk();
+        let mut tokens = node.children(&mut cursor).filter(|child| !child.is_named());
+        tokens
+            .next()
+            .map(|token| text(&token).to_owned())
+            .unwrap_or_default()
+    };
+    let is_misread = match (outer, inner) {
+        // `(T)-1` is a subtraction in C#, and `-a ** b` an error in JavaScript.
+        (Binding::Unary, Binding::Unary) => parent.kind() == "cast_expression",
+        (Binding::Binary, Binding::Unary) => is_script && is_first && operator(parent) == "**",
+        (Binding::Binary, Binding::Binary) => {
+            let (outer, inner) = (operator(parent), operator(node));
+            let compares =
+                |operator: &str| matches!(operator, "==" | "!=" | "<" | ">" | "<=" | ">=");
+            let is_mixed = (outer == "??") != (inner == "??")
+                && [&outer, &inner]
+                    .iter()
+                    .any(|it| matches!(it.as_str(), "&&" | "||"));
+            (is_script && is_mixed)
+                || (language.name() == "rust" && compares(&outer) && compares(&inner))
+        }
+        (Binding::Conditional, Binding::Conditional) => !is_last,
+        _ => false,
+    };
+    is_bound && (inner < outer || is_misread)
+}
+
+/// Whether a `?.` in it would also skip what is added to its end.
+fn is_optional_chain(node: &Node<'_>) -> bool {
+    let mut at = Some(*node);
+    while let Some(node) = at {
+        if !matches!(
+            node.kind(),
+            "member_expression" | "call_expression" | "subscript_expression"
+        ) {
+            return false;
+        }
+        let mut cursor = node.walk();
+        if node
+            .children(&mut cursor)
+            .any(|child| child.kind() == "optional_chain")
+        {
+            return true;
+        }
+        at = node.child(0);
+    }
+    false
+}

@@ -1,0 +1,70 @@
+//! Code that a grammar takes in a place where its language doesn't, or means something else by it.
+
+use super::compare::is_comment;
+use super::language::Language;
+use super::places::Place;
+
+/// Whether a replacement can't stand where it is. `before` is what was there.
+pub(super) fn is_wrong(
+    language: Language,
+    before: &Place<'_>,
+    after: &Place<'_>,
+    source: &str,
+) -> bool {
+    let mut code = after.nodes.iter().filter(|node| !is_comment(node));
+    let (Some(node), Some(old)) = (code.next(), before.nodes.first()) else {
+        return false;
+    };
+    let (kind, parent) = (node.kind(), after.parent.kind());
+    match language.name() {
+        "javascript" | "typescript" | "tsx" => {
+            let is_module = matches!(kind, "import_statement" | "export_statement");
+            let is_declaration = is_module
+                || matches!(
+                    kind,
+                    "lexical_declaration" | "class_declaration" | "function_declaration"
+                );
+            let is_single = parent.ends_with("_statement") && parent != "export_statement"
+                || matches!(parent, "else_clause");
+            let is_cut_off = matches!(parent, "return_statement" | "throw_statement")
+                && source
+                    .get(after.parent.start_byte()..node.start_byte())
+                    .is_some_and(|between| between.contains('\n'));
+            (is_declaration && is_single && old.kind() != kind && parent != "labeled_statement")
+                || (is_module && parent != "program")
+                || is_cut_off
+        }
+        // What is around a command belongs to all of it, or to the last part.
+        "bash" => {
+            let is_list = matches!(kind, "list" | "pipeline" | "redirected_statement")
+                || after.nodes.len() > 1;
+            let is_around = matches!(
+                parent,
+                "redirected_statement" | "pipeline" | "list" | "negated_command"
+            );
+            let rest = source.get(after.nodes.last().map_or(0, |node| node.end_byte())..);
+            let is_background = rest.is_some_and(|rest| {
+                let rest = rest.trim_start_matches(' ');
+                rest.starts_with('&') && !rest.starts_with("&&")
+            });
+            is_list && old.kind() == "command" && (is_around || is_background)
+        }
+        _ => false,
+    }
+}
+
+/// Whether nothing can be left in the place of a node.
+pub(super) fn must_not_be_empty(language: Language, before: &Place<'_>, source: &str) -> bool {
+    let (Some(first), Some(last)) = (before.nodes.first(), before.nodes.last()) else {
+        return false;
+    };
+    let left = source[..first.start_byte()].trim_end();
+    let right = source
+        .get(last.end_byte()..)
+        .unwrap_or_default()
+        .trim_start();
+    let is_item = right.starts_with(',') && left.ends_with(['(', '[', '{', ',']);
+    let is_suite =
+        language.name() == "python" && (first.kind() == "block" || right.starts_with(';'));
+    is_item || is_suite
+}
