@@ -168,7 +168,7 @@ mod tests {
     /// The library knows more of them than there are grammars in this program, and would panic.
     #[test]
     fn every_language_has_its_grammar_and_no_other_is_known() {
-        for (language, name) in ALL.iter().copied() {
+        for (language, name) in ALL {
             assert!(language.get_ts_language().node_kind_count() > 0, "{name}");
         }
         for name in ["cobol", ""] {
