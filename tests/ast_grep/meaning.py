@@ -3,8 +3,8 @@
 This knows nothing of how Airlock does it: the trees are those of ast-grep's own package for Python,
 and the matches are those of its command line. It finds
 
-- code outside of the matches that is not what it was;
-- captured code that is no node of its own any more, or that was lost.
+- code outside of the matches that has changed;
+- captured code that isn't a node any more, or that was lost.
 """
 
 import json
@@ -83,7 +83,7 @@ class Comparison:
         self.matches: dict[Place, Match] = {}
 
     def compare(self, before: str, after: str, said: list[dict]) -> list[str]:
-        """What has changed besides the matches, a line each. Empty if nothing has."""
+        """Changes besides the matches, a line each. Empty if there are none."""
         index = [0] * (len(before.encode()) + 1)
         at = 0
         for number, character in enumerate(before):

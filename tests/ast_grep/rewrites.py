@@ -1,4 +1,4 @@
-"""The rewrites that both programs are asked for: a language, what is matched, what replaces it."""
+"""The rewrites that both programs are asked for: language, pattern, replacement."""
 
 REWRITES = [
     ("python", "len($X) == 0", "not $X"),

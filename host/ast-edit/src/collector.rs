@@ -16,7 +16,7 @@ use crate::search::{Matched, Places, Results};
 /// How many files with errors are remembered: a tree of another dialect has nothing else.
 const ERRORS_KEPT: usize = 1000;
 
-/// Of how many files the places are remembered of what is told with its places.
+/// How many files are remembered with their lines, for each reason.
 const FILES_WITH_PLACES: usize = 1000;
 
 impl Places {

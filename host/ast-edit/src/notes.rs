@@ -1,4 +1,4 @@
-//! What a preview says besides its diffs: one line in counts, and then the places.
+//! The text of a preview besides its diffs: one line in counts, and then the places.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::search::{Places, Results};
 /// How many files or places of each sort are named.
 pub(crate) const NAMED: usize = 20;
 
-/// What a preview says in counts, after how much would be replaced.
+/// The counts in the first line of a preview, after those of the replacements.
 pub(crate) fn headline(results: &Results, left_by_limit: usize) -> String {
     let count = |reason| results.left.get(&reason).map_or(0, |places| places.count);
     let reasons = [
@@ -57,7 +57,7 @@ pub(crate) fn headline(results: &Results, left_by_limit: usize) -> String {
     line
 }
 
-/// What only the caller of the preview is told, for programs.
+/// Details for the caller of the preview only, for programs.
 pub(crate) fn add_results(details: &mut Value, results: &Results, left_by_limit: usize) {
     let left = |reason| results.left.get(&reason).map_or(0, |places| places.count);
     details["searchedFiles"] = results.searched.into();

@@ -88,7 +88,7 @@ pub(crate) struct Results {
     pub left: BTreeMap<Reason, Places>,
     /// What some of those have that their pattern doesn't.
     pub words: BTreeSet<String>,
-    /// Comments that go with what is replaced.
+    /// Comments that go with replaced code.
     pub comments: Places,
     /// What could not be searched, and why, by path.
     pub skipped: BTreeMap<String, String>,

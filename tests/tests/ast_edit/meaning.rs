@@ -364,7 +364,7 @@ async fn what_binds_less_than_its_place_gets_parentheses_whatever_the_grammar_ta
             ("w($A)", "// c\n$A"),
             "function f() { throw (// c\n3) }\n",
         ),
-        // What was so stays so, and what binds as strongly needs none.
+        // These need none.
         ("a.js", "x = a + w(b * c)\n", unwrap, "x = a + b * c\n"),
         (
             "a.js",

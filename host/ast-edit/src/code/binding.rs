@@ -96,7 +96,7 @@ pub(super) fn needs_parentheses(
     if inner == Binding::Postfix && is_script && is_optional_chain(node) {
         inner = Binding::Unary;
     }
-    // Arguments, bodies and right sides are separate from what is around them.
+    // Arguments, bodies and right sides are separate from the code around them.
     let is_bound = match outer {
         Binding::Sequence | Binding::Assignment => false,
         Binding::Postfix => is_first,
@@ -132,7 +132,7 @@ pub(super) fn needs_parentheses(
     is_bound && (inner < outer || is_misread)
 }
 
-/// Whether a `?.` in it would also skip what is added to its end.
+/// Whether a `?.` in it would also skip code that is added to its end.
 fn is_optional_chain(node: &Node<'_>) -> bool {
     let mut at = Some(*node);
     while let Some(node) = at {

@@ -14,7 +14,7 @@ pub(crate) struct Candidate {
     pub comments: Vec<usize>,
     /// Whether the op's `out` is code by itself, so that a syntax error comes of its place.
     is_code: bool,
-    /// What is in parentheses already.
+    /// The parts that are in parentheses already.
     parentheses: Parentheses,
     /// Why that was needed.
     pub first_reason: Option<Reason>,
@@ -27,7 +27,7 @@ struct Parentheses {
     whole: bool,
 }
 
-/// What is wrong with an edit.
+/// The faults of an edit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Faults {
     /// Captured nodes, by their index, that are something else now.
@@ -70,12 +70,12 @@ impl Candidate {
         }
     }
 
-    /// Whether a syntax error is a fault. If not, it is told by itself.
+    /// Whether a syntax error is a fault. If not, the preview reports it as one that is added.
     pub fn must_parse(&self) -> bool {
         self.is_code || self.parentheses != Parentheses::default()
     }
 
-    /// Puts what is wrong into parentheses. False if it is in parentheses already.
+    /// Puts the faulty parts into parentheses. False if they are in parentheses already.
     pub fn add_parentheses(&mut self, faults: &Faults) -> bool {
         self.first_reason.get_or_insert(faults.reason());
         let done = &mut self.parentheses;

@@ -14,7 +14,7 @@ pub(super) struct Replaced {
     pub new: Range<usize>,
 }
 
-/// What has changed of the code around some edits.
+/// Changes of the code around some edits.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     /// The smallest nodes of the source whose other parts have changed.
@@ -158,7 +158,7 @@ pub(super) fn are_same<'t>(
         .filter(|node| has_code(new, node))
         .collect();
     match (&befores[..], &afters[..]) {
-        // A list may be a node of its own in the one place, and not in the other.
+        // A list may be a node in the one place, and not in the other.
         ([one], [_, _, ..]) => are_same((old, &parts(old, &innermost(*one))), (new, &afters))
             .map(|same| same && innermost(*one).child_count() > 1),
         ([_, _, ..], [one]) if innermost(*one).child_count() > 1 => {

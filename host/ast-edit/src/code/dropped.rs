@@ -1,5 +1,5 @@
-//! What a match has and its pattern hasn't, such as `async`, or a comment: its replacement drops
-//! it.
+//! Code in a match that its pattern doesn't have, such as `async`, or a comment: the replacement
+//! drops it.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,8 +17,8 @@ use super::document::Document;
 pub(super) struct Leaves {
     /// How many there are of each kind.
     kinds: HashMap<u16, usize>,
-    /// How often each metavariable is in the pattern. All that one stands for is the same code, and
-    /// only one of these places is known later.
+    /// How often each metavariable is in the pattern. All nodes that one matches are the same code,
+    /// and only one of these places is known later.
     variables: HashMap<String, usize>,
 }
 
@@ -57,7 +57,7 @@ impl Leaves {
         }
     }
 
-    /// What a match has in a range besides these leaves and what was captured.
+    /// The code of a match in a range besides these leaves and the captured nodes.
     pub fn dropped(&self, matched: &NodeMatch<'_, Document>, range: &Range<usize>) -> Dropped {
         let document = matched.get_doc();
         let root = matched.get_node().get_inner_node().inner();
@@ -117,8 +117,8 @@ fn leaves<'t>(
     }
 }
 
-/// Gives each metavariable without a name one that no metavariable can have, so that what it stands
-/// for is known.
+/// Names each anonymous metavariable, with a name that no pattern can have, so that the nodes that
+/// it matches are known.
 pub(super) fn name_all(pattern: &mut PatternNode) {
     fn name(node: &mut PatternNode, next: &mut usize) {
         match node {

@@ -1,5 +1,4 @@
-//! Code of other languages in HTML: what scripts and styles have in them, also in components of Vue
-//! and Svelte.
+//! Code of other languages in HTML: scripts and styles, also in components of Vue and Svelte.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
@@ -23,7 +22,7 @@ pub(super) fn languages(outer: Language) -> &'static [&'static str] {
     }
 }
 
-/// Adds what is found in the code of other languages.
+/// Adds the matches in code of other languages.
 ///
 /// # Errors
 /// Those of [`find`].
@@ -85,7 +84,7 @@ fn regions(document: &Document) -> Vec<(Language, Range<usize>)> {
     found
 }
 
-/// What a script or a style is written in, by its attributes.
+/// The language of a script or a style, by its attributes.
 fn language_of(element: &Node<'_>, source: &str, is_script: bool) -> Option<Language> {
     let named = |name: &str| attribute(&element.child(0)?, source, name);
     let language = match (is_script, named("lang"), named("type")) {

@@ -1,4 +1,4 @@
-//! A replacement while it is made of a template and of what was captured.
+//! A replacement while it is made of a template and captured code.
 
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ pub(crate) struct Inserted {
 pub(super) struct Filled<'a> {
     document: &'a Document,
     ends: &'a LineEnds,
-    /// What the line of the match begins with.
+    /// The indentation of the match's line.
     place: &'a str,
     text: String,
     inserted: Vec<Inserted>,
@@ -41,7 +41,7 @@ pub(super) struct Filled<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Comma {
     Unneeded,
-    /// What was captured ends with one.
+    /// The captured list ends with one.
     Captured,
     /// A list begins, and nothing was captured.
     NothingBefore,
@@ -82,7 +82,7 @@ impl<'a> Filled<'a> {
         }
     }
 
-    /// Adds what a metavariable has matched. `indent` is what its line in the template begins with.
+    /// Adds the code that a metavariable has matched. `indent` is its line's in the template.
     pub fn add_captured(
         &mut self,
         matched: &NodeMatch<'_, Document>,
@@ -128,8 +128,8 @@ impl<'a> Filled<'a> {
         });
     }
 
-    /// The indentation of captured code that has to begin a line, as it does in the source: what
-    /// stands behind a colon, where indentation says what belongs together.
+    /// The indentation of captured code that has to begin a line, as it does in the source: code
+    /// behind a colon, in a language in which indentation matters.
     fn own_line_of(&self, start: usize) -> Option<&'a str> {
         let source = self.document.source();
         let has_blocks = matches!(self.document.grammar().language().name(), "python" | "yaml");

@@ -15,7 +15,7 @@ use super::language::{self, Language};
 use super::pattern::Ops;
 use super::rewrite::{MemoryBudget, find, replace};
 
-/// Sources of a language: what stands around the items, the items, and what is matched in them.
+/// Sources of a language: the code around the items, the items, and patterns that match in them.
 struct Kit {
     language: &'static str,
     frame: (&'static str, &'static str),
@@ -282,7 +282,7 @@ const KITS: &[Kit] = &[
     },
 ];
 
-/// The tokens: what is between them means nothing where no lines are moved.
+/// The tokens. The space between them means nothing.
 fn tokens(source: &str, language: Language) -> Vec<String> {
     let document = Document::parse(source, Grammar::new(language, &stop())).unwrap();
     let mut found = Vec::new();

@@ -4,7 +4,7 @@ use super::compare::is_comment;
 use super::language::Language;
 use super::places::Place;
 
-/// Whether a replacement can't stand where it is. `before` is what was there.
+/// Whether a replacement isn't allowed in its place. `before` is the place in the source.
 pub(super) fn is_wrong(
     language: Language,
     before: &Place<'_>,
@@ -34,7 +34,7 @@ pub(super) fn is_wrong(
                 || (is_module && parent != "program")
                 || is_cut_off
         }
-        // What is around a command belongs to all of it, or to the last part.
+        // A redirection or `&` would belong to the last part only.
         "bash" => {
             let is_list = matches!(kind, "list" | "pipeline" | "redirected_statement")
                 || after.nodes.len() > 1;

@@ -1,4 +1,4 @@
-//! Finds the replacements that would change what the code means, by parsing the result.
+//! Finds the replacements that would change the meaning of the code, by parsing the result.
 //!
 //! A replacement keeps the meaning if
 //!
@@ -32,7 +32,7 @@ const TRIES: usize = 12;
 /// From which try on no parentheses are added.
 const LAST_WITH_PARENTHESES: usize = 6;
 
-/// What is left of the candidates.
+/// The candidates that are kept.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     pub candidates: Vec<Candidate>,
@@ -181,7 +181,7 @@ impl<'t> Comparison<'t> {
         Some(faults)
     }
 
-    /// Whether each captured node is what it was.
+    /// Whether each captured node is the same as before.
     fn check_captured(&self, candidates: &[Candidate], faults: &mut [Faults]) -> Option<()> {
         let mut owners = Vec::new();
         let (mut from, mut to) = (Vec::new(), Vec::new());
@@ -358,8 +358,8 @@ fn statement_end(source: &str, range: &Range<usize>, parent: &Node<'_>) -> Optio
     (all.start == range.start && rest.trim() == ";").then_some(all.end)
 }
 
-/// Whether there is a syntax error in the result that the source doesn't have: that is told by
-/// itself.
+/// Whether there is a syntax error in the result that the source doesn't have: the preview
+/// reports it.
 fn is_newly_broken(before: &Node<'_>, after: &Node<'_>, candidate: &Candidate) -> bool {
     after.has_error() && !before.has_error() && !candidate.must_parse()
 }

@@ -20,7 +20,7 @@ pub(super) struct OpSearch<'a> {
     pub seen: OpMatches,
 }
 
-/// What an op matched so far, outer nodes before those inside.
+/// The matches of an op so far, outer nodes before those inside.
 #[derive(Default)]
 pub(super) struct OpMatches {
     pub candidates: Vec<Candidate>,
@@ -28,7 +28,7 @@ pub(super) struct OpMatches {
     pub nested: usize,
     /// Matches that are left, and where they begin.
     pub left: Vec<(Reason, usize)>,
-    /// What the pattern doesn't have of those that are left for it.
+    /// Words that the pattern doesn't have, of the matches that are left for that.
     pub words: BTreeSet<String>,
     last: Range<usize>,
 }

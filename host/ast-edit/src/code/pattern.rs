@@ -86,7 +86,7 @@ impl Ops {
     pub fn outline(&self) -> Outline {
         let mut outlines: Vec<OpOutline> = self.ops.iter().map(ReadOp::outline).collect();
         for op in self.embedded.iter().flat_map(|inner| &inner.ops) {
-            // What the other language calls its nodes is not told.
+            // The other language has other names for its nodes.
             let OpOutline { words, .. } = op.outline();
             match outlines
                 .iter_mut()
@@ -209,7 +209,7 @@ fn read_pattern(text: &str, grammar: &Grammar) -> Result<Vec<Reading>, String> {
     }
 }
 
-/// Where code stands that means nothing elsewhere.
+/// The places of code that means nothing elsewhere.
 fn members(language: Language) -> &'static [(&'static str, &'static str)] {
     match language.name() {
         "javascript" | "tsx" | "typescript" => &[("class C {\n", "\n}\n")],
@@ -249,8 +249,7 @@ fn is_variable(text: &str, grammar: &Grammar) -> bool {
         .is_some()
 }
 
-/// Whether what replaces a match can be parsed: as a file, as a pattern, or in a place where code
-/// stands.
+/// Whether a replacement can be parsed: as a file, as a pattern, or in one of the places of code.
 fn is_code(op: &Op, grammar: &Grammar) -> bool {
     let parses = |before: &str, after: &str| {
         let [before, out, after] =

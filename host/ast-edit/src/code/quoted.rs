@@ -7,7 +7,7 @@ use super::grammar::Grammar;
 use super::pattern::{read_alone, read_at};
 use super::template::uses_in;
 
-/// The pattern with metavariables that stand for whole strings, where the language has nothing but
+/// The pattern with metavariables that match whole strings, if the language allows nothing but
 /// a string: the module of an import, and an attribute in JSX; or for any value in JSON.
 pub(super) fn with_strings(text: &str, grammar: &Grammar) -> Option<Pattern> {
     let is_script = matches!(

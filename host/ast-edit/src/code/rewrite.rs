@@ -39,7 +39,7 @@ pub(crate) struct Rewrite {
     pub left: BTreeMap<Reason, Occurrences>,
     /// What those have that their pattern doesn't: a word for each.
     pub words: BTreeSet<String>,
-    /// Comments in what is replaced that go with it.
+    /// Comments inside of replaced code, which go with it.
     pub comments: Occurrences,
     /// How many matches each op has, by its index, whatever becomes of them.
     pub matches: BTreeMap<usize, usize>,
@@ -101,7 +101,7 @@ impl Occurrences {
     }
 }
 
-/// How many lines are kept of what is in a source several times.
+/// How many lines are kept of something that is in a source several times.
 pub(crate) const LINES_NAMED: usize = 20;
 
 /// How many words a source tells that its matches have and the pattern doesn't.
@@ -171,7 +171,7 @@ pub(crate) fn find(
 }
 
 impl Rewrite {
-    /// Adds what was found in a part of the source.
+    /// Adds the matches in a part of the source.
     pub(super) fn merge(&mut self, part: Rewrite, start: usize, lines: usize) {
         let edits = part.edits.into_iter().map(|Edit { range, text }| Edit {
             range: range.start + start..range.end + start,
