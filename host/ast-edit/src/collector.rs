@@ -10,6 +10,7 @@ use airlock_host::Error;
 
 use crate::code::language::{self, Language};
 use crate::code::rewrite::{Edit, Errors, Occurrences, Reason, Rewrite};
+use crate::notes::NAMED;
 use crate::parallel::{into_inner, lock};
 use crate::search::{Matched, Places, Results};
 
@@ -106,7 +107,11 @@ impl Collector {
                 .add(path, places);
         }
         if !found.words.is_empty() {
-            lock(&self.words).extend(found.words);
+            let mut words = lock(&self.words);
+            words.extend(found.words);
+            while words.len() > NAMED {
+                words.pop_last();
+            }
         }
         if found.comments.count > 0 {
             lock(&self.comments).add(path, found.comments);

@@ -11,6 +11,7 @@ use tree_sitter::Node;
 
 use super::compare::is_comment;
 use super::document::Document;
+use super::rewrite::WORD_BYTES;
 
 /// The leaves of a pattern.
 #[derive(Debug, Clone, Default)]
@@ -153,10 +154,10 @@ fn captured_by(matched: &NodeMatch<'_, Document>, name: &str) -> Option<Range<us
 }
 
 /// As much of a text as a message needs.
-fn shortened(text: &str) -> String {
-    const LONGEST: usize = 20;
+pub(super) fn shortened(text: &str) -> String {
+    // A character has at most 4 bytes.
     text.chars()
         .take_while(|c| *c != '\n')
-        .take(LONGEST)
+        .take(WORD_BYTES / 4)
         .collect()
 }

@@ -8,6 +8,7 @@ use ast_grep_core::{Matcher as _, Node, NodeMatch};
 
 use super::candidate::Candidate;
 use super::document::Document;
+use super::dropped::shortened;
 use super::lines::LineEnds;
 use super::pattern::{ReadOp, Reading};
 use super::rewrite::{Edit, MemoryBudget, Reason, RewriteError};
@@ -122,7 +123,7 @@ fn further_argument(matched: &NodeMatch<'_, Document>, range: &Range<usize>) -> 
         .source()
         .get(range.end..matched.range().end)?;
     let word = rest.split_whitespace().next()?;
-    is_command.then(|| word.to_owned())
+    is_command.then(|| shortened(word))
 }
 
 /// The part of a match that is replaced: a final semicolon stays if the pattern has none.

@@ -107,6 +107,9 @@ pub(crate) const LINES_NAMED: usize = 20;
 /// How many words a source tells that its matches have and the pattern doesn't.
 pub(crate) const WORDS_NAMED: usize = 5;
 
+/// How long such a word may be.
+pub(crate) const WORD_BYTES: usize = 80;
+
 /// Why nothing can be done to a source.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum RewriteError {

@@ -15,7 +15,9 @@ use crate::code::Op;
 use crate::code::language::Language;
 use crate::code::outline::{OpOutline, Outline, Refusal};
 use crate::code::parser::ParseFailure;
-use crate::code::rewrite::{Edit, LINES_NAMED, MemoryBudget, Rewrite, RewriteError, WORDS_NAMED};
+use crate::code::rewrite::{
+    Edit, LINES_NAMED, MemoryBudget, Rewrite, RewriteError, WORD_BYTES, WORDS_NAMED,
+};
 
 pub(super) struct Processes {
     program: PathBuf,
@@ -199,7 +201,7 @@ fn fits(found: &Rewrite, source: &str, ops: usize) -> bool {
             .chain([&found.comments])
             .all(|places| places.count <= most && places.lines.len() <= LINES_NAMED)
         && found.words.len() <= WORDS_NAMED
-        && found.words.iter().all(|word| word.len() <= source.len());
+        && found.words.iter().all(|word| word.len() <= WORD_BYTES);
     let mut end = 0;
     counted
         && found.edits.iter().all(|edit| {
