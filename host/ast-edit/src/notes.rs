@@ -13,24 +13,23 @@ pub(crate) const NAMED: usize = 20;
 
 /// The counts in the first line of a preview, after those of the replacements.
 pub(crate) fn headline(results: &Results, left_by_limit: usize) -> String {
-    let count = |reason| results.left.get(&reason).map_or(0, |places| places.count);
     let reasons = [
         (left_by_limit, "beyond `limit`"),
         (
             results.nested,
             "inside another (call again after this is applied)",
         ),
-        (count(Reason::SyntaxError), "near a syntax error"),
+        (results.left_for(Reason::SyntaxError), "near a syntax error"),
         (
-            count(Reason::MoreThanPattern),
+            results.left_for(Reason::MoreThanPattern),
             "with code that `pat` doesn't have",
         ),
         (
-            count(Reason::Meaning),
+            results.left_for(Reason::Meaning),
             "whose replacement would change the meaning",
         ),
         (
-            count(Reason::NoCode),
+            results.left_for(Reason::NoCode),
             "whose replacement would be a syntax error",
         ),
     ];
@@ -59,14 +58,13 @@ pub(crate) fn headline(results: &Results, left_by_limit: usize) -> String {
 
 /// Details for the caller of the preview only, for programs.
 pub(crate) fn add_results(details: &mut Value, results: &Results, left_by_limit: usize) {
-    let left = |reason| results.left.get(&reason).map_or(0, |places| places.count);
     details["searchedFiles"] = results.searched.into();
     details["leftByLimit"] = left_by_limit.into();
     details["leftInside"] = results.nested.into();
-    details["leftByErrors"] = left(Reason::SyntaxError).into();
-    details["leftByMoreCode"] = left(Reason::MoreThanPattern).into();
-    details["leftByMeaning"] = left(Reason::Meaning).into();
-    details["leftAsNoCode"] = left(Reason::NoCode).into();
+    details["leftByErrors"] = results.left_for(Reason::SyntaxError).into();
+    details["leftByMoreCode"] = results.left_for(Reason::MoreThanPattern).into();
+    details["leftByMeaning"] = results.left_for(Reason::Meaning).into();
+    details["leftAsNoCode"] = results.left_for(Reason::NoCode).into();
     details["removedComments"] = results.comments.count.into();
     let skipped = results.skipped.iter().take(NAMED);
     details["skipped"] = skipped

@@ -105,6 +105,13 @@ pub(crate) struct Results {
     pub own_variables: BTreeMap<usize, (Language, String)>,
 }
 
+impl Results {
+    /// How many matches are left for a reason.
+    pub fn left_for(&self, reason: Reason) -> usize {
+        self.left.get(&reason).map_or(0, |places| places.count)
+    }
+}
+
 impl<'a> Search<'a> {
     pub fn new(
         params: &'a Params,

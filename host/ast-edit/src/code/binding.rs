@@ -21,7 +21,7 @@ enum Binding {
 }
 
 /// By parts of the names that grammars give their kinds of nodes, in this order.
-const KINDS: [(&str, Binding); 36] = [
+const KINDS: [(&str, Binding); 34] = [
     ("sequence_expression", Binding::Sequence),
     ("comma_expression", Binding::Sequence),
     ("named_expression", Binding::Assignment),
@@ -30,7 +30,6 @@ const KINDS: [(&str, Binding); 36] = [
     ("lambda", Binding::Assignment),
     ("closure_expression", Binding::Assignment),
     ("yield", Binding::Assignment),
-    ("conditional_expression", Binding::Conditional),
     ("ternary_expression", Binding::Conditional),
     ("conditional", Binding::Conditional),
     ("type_cast_expression", Binding::Cast),
@@ -44,7 +43,6 @@ const KINDS: [(&str, Binding); 36] = [
     ("range_expression", Binding::Binary),
     ("interpolation", Binding::Binary),
     ("unary", Binding::Unary),
-    ("prefix_unary", Binding::Unary),
     ("cast_expression", Binding::Unary),
     ("pointer_expression", Binding::Unary),
     ("reference_expression", Binding::Unary),
@@ -74,7 +72,7 @@ pub(super) fn needs_parentheses(
     source: &str,
 ) -> bool {
     let text = |node: &Node<'_>| source.get(node.byte_range()).unwrap_or_default();
-    let is_script = matches!(language.name(), "javascript" | "typescript" | "tsx");
+    let is_script = language.is_script();
     let is_first = parent.start_byte() == node.start_byte();
     let is_last = parent.end_byte() == node.end_byte();
     if is_script {
@@ -100,8 +98,7 @@ pub(super) fn needs_parentheses(
     let is_bound = match outer {
         Binding::Sequence | Binding::Assignment => false,
         Binding::Postfix => is_first,
-        Binding::Conditional => true,
-        _ => parent.kind() != "attribute" || is_first,
+        _ => true,
     };
     let operator = |node: &Node<'_>| {
         let mut cursor = node.walk();

@@ -105,14 +105,18 @@ fn is_in(document: &Document, node: &Node<'_>, range: &Range<usize>) -> bool {
 
 /// Whether two leaves are in the same place between the edits.
 fn is_same_leaf(before: Node<'_>, (new, after): (&Document, Node<'_>), edits: &[Replaced]) -> bool {
-    let number = edits.partition_point(|edit| edit.old.end <= before.start_byte());
-    let moved = |at: usize| match number.checked_sub(1) {
+    let is_near = |one: usize, other: usize| is_at(new.source(), one.min(other), one.max(other));
+    is_near(moved(edits, before.start_byte()), after.start_byte())
+        && is_near(moved(edits, before.end_byte()), after.end_byte())
+}
+
+/// Where a byte outside of the edits is in the result.
+pub(super) fn moved(edits: &[Replaced], at: usize) -> usize {
+    let before = edits.partition_point(|edit| edit.old.end <= at);
+    match before.checked_sub(1) {
         None => at,
         Some(last) => edits[last].new.end + (at - edits[last].old.end),
-    };
-    let is_near = |one: usize, other: usize| is_at(new.source(), one.min(other), one.max(other));
-    is_near(moved(before.start_byte()), after.start_byte())
-        && is_near(moved(before.end_byte()), after.end_byte())
+    }
 }
 
 /// Whether two nodes have the same structure, whatever their leaves are.
@@ -159,8 +163,9 @@ pub(super) fn are_same<'t>(
         .collect();
     match (&befores[..], &afters[..]) {
         // A list may be a node in the one place, and not in the other.
-        ([one], [_, _, ..]) => are_same((old, &parts(old, &innermost(*one))), (new, &afters))
-            .map(|same| same && innermost(*one).child_count() > 1),
+        ([one], [_, _, ..]) if innermost(*one).child_count() > 1 => {
+            are_same((old, &parts(old, &innermost(*one))), (new, &afters))
+        }
         ([_, _, ..], [one]) if innermost(*one).child_count() > 1 => {
             are_same((old, &befores), (new, &parts(new, &innermost(*one))))
         }

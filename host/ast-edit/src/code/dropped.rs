@@ -11,6 +11,7 @@ use tree_sitter::Node;
 
 use super::compare::is_comment;
 use super::document::Document;
+use super::filled::captured;
 use super::rewrite::WORD_BYTES;
 
 /// The leaves of a pattern.
@@ -20,7 +21,7 @@ pub(super) struct Leaves {
     kinds: HashMap<u16, usize>,
     /// How often each metavariable is in the pattern. All nodes that one matches are the same code,
     /// and only one of these places is known later.
-    variables: HashMap<String, usize>,
+    variables: Vec<(MetaVariable, usize)>,
 }
 
 /// What would be lost with a match.
@@ -42,9 +43,10 @@ impl Leaves {
     fn add(&mut self, node: &PatternNode) {
         match node {
             PatternNode::MetaVar { meta_var } => {
-                if let MetaVariable::Capture(name, _) | MetaVariable::MultiCapture(name) = meta_var
-                {
-                    *self.variables.entry(name.clone()).or_default() += 1;
+                let mut known = self.variables.iter_mut();
+                match known.find(|(known, _)| known == meta_var) {
+                    Some((_, count)) => *count += 1,
+                    None => self.variables.push((meta_var.clone(), 1)),
                 }
             }
             PatternNode::Terminal { kind_id, .. } => {
@@ -62,10 +64,10 @@ impl Leaves {
     pub fn dropped(&self, matched: &NodeMatch<'_, Document>, range: &Range<usize>) -> Dropped {
         let document = matched.get_doc();
         let root = matched.get_node().get_inner_node().inner();
-        let mut captured = Vec::new();
+        let mut known = Vec::new();
         let mut left = self.kinds.clone();
-        for (name, count) in &self.variables {
-            let Some(range) = captured_by(matched, name) else {
+        for (variable, count) in &self.variables {
+            let Some(range) = captured(matched, variable) else {
                 continue;
             };
             if *count > 1 {
@@ -73,10 +75,10 @@ impl Leaves {
                     *left.entry(leaf.kind_id()).or_default() += count - 1;
                 });
             }
-            captured.push(range);
+            known.push(range);
         }
         let mut dropped = Dropped::default();
-        leaves(document, root, range, &captured, |leaf| {
+        leaves(document, root, range, &known, |leaf| {
             if is_comment(&leaf) {
                 dropped.comments.push(leaf.start_byte());
             } else if let Some(count) = left.get_mut(&leaf.kind_id()).filter(|count| **count > 0) {
@@ -143,14 +145,6 @@ pub(super) fn name_all(pattern: &mut PatternNode) {
         }
     }
     name(pattern, &mut 0);
-}
-
-fn captured_by(matched: &NodeMatch<'_, Document>, name: &str) -> Option<Range<usize>> {
-    if let Some(node) = matched.get_env().get_match(name) {
-        return Some(node.range());
-    }
-    let nodes = matched.get_env().get_multiple_matches(name);
-    Some(nodes.first()?.range().start..nodes.last()?.range().end)
 }
 
 /// As much of a text as a message needs.

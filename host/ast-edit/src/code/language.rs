@@ -117,6 +117,14 @@ impl Language {
         matches!(self.grammar(), SupportLang::Bash | SupportLang::Php)
     }
 
+    /// Whether it is JavaScript, or has it in it.
+    pub fn is_script(self) -> bool {
+        matches!(
+            self.grammar(),
+            SupportLang::JavaScript | SupportLang::Tsx | SupportLang::TypeScript
+        )
+    }
+
     /// Whether parentheses around an expression mean nothing but what belongs together.
     pub fn has_parentheses(self) -> bool {
         !matches!(

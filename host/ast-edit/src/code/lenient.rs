@@ -17,7 +17,7 @@ pub(super) fn is_wrong(
     };
     let (kind, parent) = (node.kind(), after.parent.kind());
     match language.name() {
-        "javascript" | "typescript" | "tsx" => {
+        _ if language.is_script() => {
             let is_module = matches!(kind, "import_statement" | "export_statement");
             let is_declaration = is_module
                 || matches!(

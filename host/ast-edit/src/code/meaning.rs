@@ -46,7 +46,11 @@ pub(super) struct Kept {
 ///
 /// # Errors
 /// If the result can't be parsed.
-pub(super) fn keep(old: &Document, mut candidates: Vec<Candidate>) -> Result<Kept, ParseFailure> {
+pub(super) fn keep(
+    old: &Document,
+    old_errors: Option<&SyntaxErrors>,
+    mut candidates: Vec<Candidate>,
+) -> Result<Kept, ParseFailure> {
     let mut kept = Kept::default();
     let can_wrap = old.grammar().language().has_parentheses();
     for number in 0..TRIES {
@@ -59,8 +63,8 @@ pub(super) fn keep(old: &Document, mut candidates: Vec<Candidate>) -> Result<Kep
             .collect();
         let text = replace(old.source(), &edits);
         let new = Document::parse_again(&text, old.grammar().clone(), &edited(old, &edits)?)?;
-        let faults =
-            Comparison::of(old, &new, &candidates).and_then(|seen| seen.faults(&candidates));
+        let faults = Comparison::of((old, old_errors), &new, &candidates)
+            .and_then(|seen| seen.faults(&candidates));
         let faults = faults.ok_or(ParseFailure::Stopped)?;
         if faults.iter().all(Faults::is_empty) {
             kept.has_errors = new.tree().root_node().has_error();
@@ -121,12 +125,19 @@ struct Comparison<'t> {
     /// What each candidate replaces and by what, without the whitespace at the ends; with the
     /// semicolon that ends a statement, if there is nothing else left of it.
     replaced: Vec<Replaced>,
+    /// Where each edit begins in the result.
+    starts: Vec<usize>,
     old_places: Vec<Place<'t>>,
+    old_errors: Option<&'t SyntaxErrors>,
 }
 
 impl<'t> Comparison<'t> {
     /// None if the call has to end.
-    fn of(old: &'t Document, new: &'t Document, candidates: &[Candidate]) -> Option<Self> {
+    fn of(
+        (old, old_errors): (&'t Document, Option<&'t SyntaxErrors>),
+        new: &'t Document,
+        candidates: &[Candidate],
+    ) -> Option<Self> {
         let source = old.source();
         let ranges: Vec<Range<usize>> = candidates
             .iter()
@@ -135,9 +146,11 @@ impl<'t> Comparison<'t> {
         let mut old_places = places(old, &ranges)?;
         let mut moved = 0_isize;
         let mut replaced = Vec::with_capacity(candidates.len());
+        let mut starts = Vec::with_capacity(candidates.len());
         for ((candidate, range), place) in candidates.iter().zip(&ranges).zip(&mut old_places) {
             let edit = &candidate.edit;
             let start = edit.range.start.saturating_add_signed(moved);
+            starts.push(start);
             let all = start..start + edit.text.len();
             moved += edit.text.len() as isize - edit.range.len() as isize;
             let new_range = trimmed(new.source(), &all);
@@ -163,7 +176,9 @@ impl<'t> Comparison<'t> {
             old,
             new,
             replaced,
+            starts,
             old_places,
+            old_errors,
         })
     }
 
@@ -185,10 +200,8 @@ impl<'t> Comparison<'t> {
     fn check_captured(&self, candidates: &[Candidate], faults: &mut [Faults]) -> Option<()> {
         let mut owners = Vec::new();
         let (mut from, mut to) = (Vec::new(), Vec::new());
-        let mut moved = 0_isize;
         for (number, candidate) in candidates.iter().enumerate() {
-            let start = candidate.edit.range.start.saturating_add_signed(moved);
-            moved += candidate.edit.text.len() as isize - candidate.edit.range.len() as isize;
+            let start = self.starts[number];
             for (index, inserted) in candidate.inserted.iter().enumerate() {
                 let at = start + inserted.at.start..start + inserted.at.end;
                 let (before, now) = (
@@ -303,19 +316,8 @@ impl<'t> Comparison<'t> {
         let Some(errors) = SyntaxErrors::of(self.new) else {
             return;
         };
-        let moved = |at: usize| {
-            let before = self.replaced.partition_point(|edit| edit.old.end <= at);
-            match before.checked_sub(1) {
-                None => at,
-                Some(last) => self.replaced[last].new.end + (at - self.replaced[last].old.end),
-            }
-        };
-        let old = SyntaxErrors::of(self.old);
-        let known: HashSet<usize> = old
-            .iter()
-            .flat_map(SyntaxErrors::starts)
-            .map(moved)
-            .collect();
+        let old = self.old_errors.into_iter().flat_map(SyntaxErrors::starts);
+        let known: HashSet<usize> = old.map(|at| compare::moved(&self.replaced, at)).collect();
         for at in errors.starts().filter(|at| !known.contains(at)) {
             let after = self.replaced.partition_point(|edit| edit.new.start <= at);
             let number = after.saturating_sub(1);

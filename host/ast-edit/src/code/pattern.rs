@@ -211,9 +211,9 @@ fn read_pattern(text: &str, grammar: &Grammar) -> Result<Vec<Reading>, String> {
 
 /// The places of code that means nothing elsewhere.
 fn members(language: Language) -> &'static [(&'static str, &'static str)] {
-    match language.name() {
-        "javascript" | "tsx" | "typescript" => &[("class C {\n", "\n}\n")],
-        _ => &[],
+    match language.is_script() {
+        true => &[("class C {\n", "\n}\n")],
+        false => &[],
     }
 }
 

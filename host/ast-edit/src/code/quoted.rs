@@ -10,10 +10,7 @@ use super::template::uses_in;
 /// The pattern with metavariables that match whole strings, if the language allows nothing but
 /// a string: the module of an import, and an attribute in JSX; or for any value in JSON.
 pub(super) fn with_strings(text: &str, grammar: &Grammar) -> Option<Pattern> {
-    let is_script = matches!(
-        grammar.language().name(),
-        "javascript" | "typescript" | "tsx"
-    );
+    let is_script = grammar.language().is_script();
     let is_json = grammar.language().name() == "json";
     let is_tag = text.trim_start().starts_with('<');
     let mut quoted = String::new();

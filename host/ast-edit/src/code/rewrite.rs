@@ -238,7 +238,7 @@ fn find_edits(
         return Err(RewriteError::ParseFailure(ParseFailure::Stopped));
     }
     let mut found = Rewrite {
-        errors: damage.map(|damage| Errors {
+        errors: damage.as_ref().map(|damage| Errors {
             count: damage.count(),
             line: Lines::of(code).at(damage.first()),
         }),
@@ -260,7 +260,8 @@ fn find_edits(
     }
     candidates.sort_by_key(|candidate| (candidate.edit.range.start, candidate.edit.range.end));
     check_overlaps(code, &candidates)?;
-    let kept = meaning::keep(document, candidates).map_err(RewriteError::ParseFailure)?;
+    let kept =
+        meaning::keep(document, damage.as_ref(), candidates).map_err(RewriteError::ParseFailure)?;
     for (reason, at) in kept.left {
         left.entry(reason).or_default().push(at);
     }
