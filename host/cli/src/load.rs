@@ -30,15 +30,23 @@ pub async fn load(
     }
 }
 
-/// What plugins run on where there are many conversations: as many instances as memory has room
-/// for. Such a pool takes a while to make.
+/// The engine for many conversations of several principals, who share `memory` bytes, or else what
+/// [`EngineBuilder`](airlock_host::EngineBuilder::guest_memory) finds. Its pool has as many
+/// instances as memory has room for, and takes a while to make.
 #[cfg(feature = "serve")]
-pub fn engine_for_many(limits: Limits) -> Result<Engine, Error> {
-    plugin::engine(limits).build()
+pub fn engine_for_many(limits: Limits, memory: Option<usize>) -> Result<Engine, Error> {
+    let engine = plugin::engine(limits);
+    match memory {
+        Some(bytes) => engine.guest_memory(bytes),
+        None => engine,
+    }
+    .build()
 }
 
-/// What plugins run on.
+/// The engine for one user, with whom nobody shares it.
 pub fn engine(limits: Limits) -> Result<Engine, Error> {
-    let engine = plugin::engine(limits);
-    engine.live_instances(LIVE_INSTANCES).build()
+    plugin::engine(limits)
+        .live_instances(LIVE_INSTANCES)
+        .guest_memory(usize::MAX)
+        .build()
 }

@@ -8,10 +8,10 @@ use airlock_model::error::Error;
 use airlock_model::limits::Limits;
 use wasmtime::component::Linker;
 
+use crate::budget::{Budget, half_of_the_process};
 use crate::compile::{CompileCache, CompileLimits, Compiler};
-use crate::descriptors::{DescriptorBudget, half_of_the_process};
 use crate::instance::State;
-use crate::runtime::{LiveInstances, Runtime, instances_by_memory};
+use crate::runtime::{LiveInstances, Runtime, guest_memory, instances_by_memory};
 use crate::workspace::ScratchRoots;
 
 /// Compiles plugins and runs their instances. Cheap to clone; clones share everything.
@@ -94,7 +94,7 @@ impl Engine {
         &self.inner.scratch_parent
     }
 
-    pub(crate) fn descriptors(&self) -> &Arc<DescriptorBudget> {
+    pub(crate) fn descriptors(&self) -> &Arc<Budget> {
         self.inner.runtime.descriptors()
     }
 
@@ -132,6 +132,7 @@ pub struct EngineBuilder {
     compile_limits: CompileLimits,
     scratch_parent: PathBuf,
     guest_descriptors: Option<usize>,
+    guest_memory: Option<usize>,
 }
 
 impl Default for EngineBuilder {
@@ -147,6 +148,7 @@ impl Default for EngineBuilder {
             compile_limits: CompileLimits::default(),
             scratch_parent: std::env::temp_dir(),
             guest_descriptors: None,
+            guest_memory: None,
         }
     }
 }
@@ -245,12 +247,21 @@ impl EngineBuilder {
     /// directories, listings and streams. Default: half of what the process may have (`ulimit -n`,
     /// as it is when the engine is built), so that the other half is the host's own.
     ///
-    /// Each session may hold as many of them as are still free. So one session alone gets half, two
-    /// get a third each, and however many take all that they can get, as many are left for another.
-    /// What a session doesn't get it is refused with WASI's error code `quota`, as above
-    /// [`Limits::open_files`].
+    /// They are shared out between [tenants](crate::Tenant). What a tenant doesn't get is refused
+    /// with WASI's error code `quota`, as above [`Limits::open_files`].
     pub fn guest_descriptors(mut self, count: usize) -> Self {
         self.guest_descriptors = Some(count);
+        self
+    }
+
+    /// How many bytes of linear memory all guests together may have. Default: three quarters of the
+    /// memory that the machine has, or that the process may have by its control group.
+    ///
+    /// They are shared out between [tenants](crate::Tenant). Idle instances give theirs back when
+    /// somebody needs it. If that isn't enough, a new instance waits for its [`Limits::call_time`],
+    /// and a running guest can't grow, as above [`Limits::memory`].
+    pub fn guest_memory(mut self, bytes: usize) -> Self {
+        self.guest_memory = Some(bytes);
         self
     }
 
@@ -261,8 +272,16 @@ impl EngineBuilder {
     /// setting is out of range.
     pub fn build(self) -> Result<Engine, Error> {
         let descriptors = self.guest_descriptors.unwrap_or_else(half_of_the_process);
-        let runtime =
-            |instances| Runtime::new(&self.limits, instances, self.stack_bytes, descriptors);
+        let memory = self.guest_memory.unwrap_or_else(guest_memory);
+        let runtime = |instances| {
+            Runtime::new(
+                &self.limits,
+                instances,
+                self.stack_bytes,
+                descriptors,
+                memory,
+            )
+        };
         let runtime = match self.live_instances {
             Some(instances) => runtime(instances)?,
             None => {

@@ -15,16 +15,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use airlock_model::error::Error;
+use tokio::sync::OwnedSemaphorePermit;
 use wasmtime::Store;
 use wasmtime::component::Linker;
 use wasmtime_wasi::p2::bindings::filesystem::{preopens, types};
 
-use crate::runtime::{Permit, Runtime};
+use crate::runtime::{Room, Runtime};
 use crate::workspace::HasFiles;
 use crate::world::{self, Guest, GuestPre};
 
 pub(crate) use call::{Call, Done, Ended, unless_cancelled, within};
 pub(crate) use conditions::{Conditions, LookedAt};
+use usage::Usage;
+
 pub(crate) use state::{InstanceContext, State, VolatileActions};
 
 /// A component instance and the store that it lives in. Dropped after any call that did not come to
@@ -33,7 +36,7 @@ pub(crate) struct Instance {
     store: Store<State>,
     exports: Guest,
     /// Given back last, when the slot in the pool is free again.
-    _permit: Permit,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl Instance {
@@ -47,12 +50,14 @@ impl Instance {
         runtime: &Runtime,
         component: &GuestPre<State>,
         context: InstanceContext,
-        permit: Permit,
+        room: Room,
     ) -> Result<Box<Self>, Error> {
         runtime.make_room_for_files();
         let limits = context.limits.clone();
         let plugin = Arc::clone(&context.plugin.name);
-        let mut store = Store::new(runtime.wasmtime(), State::new(context));
+        let Room { memory, permit } = room;
+        let usage = Usage::new(&limits, memory, runtime.live());
+        let mut store = Store::new(runtime.wasmtime(), State::new(context, usage));
         store.limiter(|state| &mut state.usage);
         store.set_hostcall_fuel(limits.hostcall_bytes);
         store.set_max_component_handles(state::handles(&limits));

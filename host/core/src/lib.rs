@@ -48,8 +48,8 @@
 
 #![warn(missing_docs)]
 
+mod budget;
 pub mod compile;
-mod descriptors;
 mod engine;
 mod instance;
 mod load_error;
@@ -63,6 +63,7 @@ mod reserved;
 mod runtime;
 mod secret;
 mod session;
+mod tenant;
 mod workspace;
 mod world;
 
@@ -145,3 +146,4 @@ pub use engine::{Engine, EngineBuilder};
 pub use modules::*;
 pub use plugin::Plugin;
 pub use session::{Session, SessionBuilder};
+pub use tenant::Tenant;

@@ -14,8 +14,8 @@ use airlock_model::pending::{ActionId, DEFAULT_SOURCE_TOOL_NAME, PendingAction, 
 use airlock_model::policy::Policy;
 use airlock_model::store::{NewAction, PendingStore, PluginBytes, StoreError};
 
-use crate::descriptors::DescriptorShare;
 use crate::lost::LostActions;
+use crate::tenant::Tenant;
 pub(crate) use place::PlaceOfOthers;
 pub(crate) use staged::{Called, Reserved, StagedActions};
 
@@ -39,8 +39,7 @@ pub(crate) struct SessionContext {
     pub lost: LostActions,
     /// The room that calls which have not ended yet have taken.
     pub reserved: Arc<Reserved>,
-    /// What all its guests together have open.
-    pub descriptors: Arc<DescriptorShare>,
+    pub tenant: Tenant,
 }
 
 impl SessionContext {

@@ -12,10 +12,10 @@ use airlock_model::error::Error;
 use airlock_model::limits::Limits;
 use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 
-use crate::descriptors::DescriptorBudget;
+use crate::budget::Budget;
 
-pub(crate) use live::{IdleMemory, LiveInstances, Permit, Reclaim, Reclaimed};
-pub(crate) use room::instances as instances_by_memory;
+pub(crate) use live::{IdleMemory, LiveInstances, Reclaim, Reclaimed, Room};
+pub(crate) use room::{guest_memory, instances as instances_by_memory};
 
 /// With fewer descriptors left than that, a new instance might get none for its directories and a
 /// file.
@@ -23,18 +23,19 @@ const FEW_DESCRIPTORS: usize = 8;
 
 pub(crate) struct Runtime {
     wasmtime: wasmtime::Engine,
-    live: LiveInstances,
-    descriptors: Arc<DescriptorBudget>,
+    live: Arc<LiveInstances>,
+    descriptors: Arc<Budget>,
 }
 
 impl Runtime {
-    /// Reserves the pool and starts the epoch thread. `stack_bytes` is a guest's own part, and
-    /// `descriptors` what all guests may have open.
+    /// Reserves the pool and starts the epoch thread. `stack_bytes` is a guest's own part,
+    /// `descriptors` what all guests may have open, and `memory` how many bytes they may have.
     pub fn new(
         limits: &Limits,
         instances: u32,
         stack_bytes: usize,
         descriptors: usize,
+        memory: usize,
     ) -> Result<Self, Error> {
         let mut config = code_config();
         config
@@ -48,8 +49,8 @@ impl Runtime {
             .map_err(|error| Error::host("could not start the epoch thread", error))?;
         Ok(Self {
             wasmtime,
-            live: LiveInstances::new(instances),
-            descriptors: Arc::new(DescriptorBudget::new(descriptors)),
+            live: Arc::new(LiveInstances::new(instances, memory)),
+            descriptors: Arc::new(Budget::new(descriptors)),
         })
     }
 
@@ -57,11 +58,11 @@ impl Runtime {
         &self.wasmtime
     }
 
-    pub fn live(&self) -> &LiveInstances {
+    pub fn live(&self) -> &Arc<LiveInstances> {
         &self.live
     }
 
-    pub fn descriptors(&self) -> &Arc<DescriptorBudget> {
+    pub fn descriptors(&self) -> &Arc<Budget> {
         &self.descriptors
     }
 

@@ -36,7 +36,7 @@ use wasmtime::component::{HasData, Resource};
 use wasmtime_wasi::filesystem::{Descriptor, Dir, WasiFilesystemCtxView};
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 
-use crate::descriptors::HeldDescriptors;
+use crate::budget::Held;
 
 pub(crate) use basis::{Basis, FilesNow, fingerprints, has_changed, read_files};
 pub(crate) use effects::{changes_of, told};
@@ -74,7 +74,7 @@ struct OpenedRoots {
     workspace: Option<View>,
     scratch: Dir,
     /// Only their descriptors: handles on them are counted as the guest gets them.
-    _held: HeldDescriptors,
+    _held: Held,
 }
 
 /// A descriptor that the guest has.

@@ -21,6 +21,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use airlock_host::Tenant;
 use airlock_host::cancel::CancellationToken;
 use async_trait::async_trait;
 use tokio::net::TcpListener;
@@ -62,13 +63,12 @@ const GRACE: Duration = Duration::from_secs(1);
 /// What a server over HTTP has of its operator.
 #[async_trait]
 pub trait Sessions: Send + Sync + 'static {
-    /// Opens the session of a conversation. The name of one is made of letters, digits, `-`, `_`
-    /// and `.`, and begins with its principal's; without a name, a session is opened of which
-    /// nothing is called, to list its tools.
+    /// Opens the session of a conversation, or, without one, a session to list its tools, of which
+    /// nothing is called.
     ///
     /// # Errors
     /// Those of [`Server::open`].
-    fn open(&self, conversation: Option<&str>) -> Result<Server, ServeError>;
+    fn open(&self, conversation: Option<&Conversation<'_>>) -> Result<Server, ServeError>;
 
     /// Gives one that is open the tools that it would have if it were opened now, by
     /// [`Server::rebind`].
@@ -85,6 +85,18 @@ pub trait Sessions: Send + Sync + 'static {
 
     /// Ends a conversation: what its tools keep in memory only can't be applied any more.
     async fn end(&self, server: &Server);
+}
+
+/// A conversation that is about to have a session.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Conversation<'a> {
+    /// Its name: letters, digits, `-`, `_` and `.`, with its principal's name at the start.
+    pub name: &'a str,
+    /// Its principal, to be given to
+    /// [`SessionBuilder::tenant`](airlock_host::SessionBuilder::tenant), so that no principal uses
+    /// up what others need.
+    pub tenant: &'a Tenant,
 }
 
 /// What a server over HTTP lets in.

@@ -33,6 +33,37 @@ pub fn rows() -> Vec<Row> {
         )
         .memory(320)
         .disk(512),
+        apply(
+            "many-long-links",
+            "makes 200,000 links to targets of 4,000 letters in its apply",
+            json!([{"do": "greedy", "op": "links", "path": "/workspace", "count": 200_000}]),
+            ResultOrTime(""),
+        )
+        .memory(640)
+        .disk(256),
+        Row::new(
+            "a-renamed-hole",
+            "renames a file of 8 TiB without a block behind it",
+            Attack::Apply(json!([{"do": "fs", "op": "rename", "path": "hole", "to": "moved"}])),
+            ResultOrTime("ok"),
+        )
+        .filled(hole),
+        Row::new(
+            "a-deleted-hole",
+            "removes such a file",
+            Attack::Apply(json!([{"do": "fs", "op": "unlink", "path": "hole"}])),
+            ResultOrTime("ok"),
+        )
+        .filled(hole),
+        Row::new(
+            "a-copied-hole",
+            "writes a byte at the end of such a file",
+            Attack::Apply(
+                json!([{"do": "fs", "op": "patch", "path": "hole", "offset": HOLE, "text": "x"}]),
+            ),
+            ResultOrTime(""),
+        )
+        .filled(hole),
         Row::new(
             "many-short-lines",
             "replaces a text of 128,000 short lines by another one, in each of forty files",
@@ -42,6 +73,13 @@ pub fn rows() -> Vec<Row> {
         .filled(short_lines)
         .disk(64),
     ]
+}
+
+const HOLE: u64 = 8 << 40;
+
+fn hole(workspace: &Path) {
+    let file = fs::File::create(workspace.join("hole")).expect("a file");
+    file.set_len(HOLE).expect("a hole");
 }
 
 /// How many files have short lines, and get others.

@@ -174,8 +174,11 @@ async fn two_hundred_checks_at_one_time_keep_no_more_than_the_cores_busy_and_nob
             "{error:?}"
         );
         let cores = std::thread::available_parallelism().unwrap().get();
-        let busy = checking();
-        assert!(busy <= cores.max(2), "{busy} threads");
+        // A thread is still listed for a moment after its check has ended.
+        while checking() > cores.max(2) {
+            assert!(begun.elapsed() < SOON, "{} threads", checking());
+            tokio::task::yield_now().await;
+        }
     }
     assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
     cancel.cancel();

@@ -194,6 +194,9 @@ impl HttpArgs {
             address,
             token_file: self.token_file.or(token_file),
             settings,
+            guest_memory: said
+                .guest_memory
+                .map(|size| usize::try_from(size.0).unwrap_or(usize::MAX)),
         })
     }
 }

@@ -57,6 +57,8 @@ pub struct OverHttp {
     /// None for the user's own.
     pub token_file: Option<PathBuf>,
     pub settings: HttpSettings,
+    /// The bytes that the tools of all principals may have together, if that is configured.
+    pub guest_memory: Option<usize>,
 }
 
 /// How long calls that were cancelled are waited for.
@@ -75,8 +77,8 @@ pub async fn serve(request: Request, verbose: u8) -> Result<Exit, Failure> {
     }
     let limits = request.limits.clone();
     // Over standard streams there is one conversation.
-    let engine = match request.http {
-        Some(_) => load::engine_for_many(limits)?,
+    let engine = match &request.http {
+        Some(over) => load::engine_for_many(limits, over.guest_memory)?,
         None => load::engine(limits)?,
     };
     let plugins = plugins::load(&request.plugins, &engine, &interrupt, &progress).await?;

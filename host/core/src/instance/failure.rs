@@ -7,6 +7,7 @@ use wasmtime::component::ResourceTableError;
 use wasmtime_wasi::I32Exit;
 
 use super::state::State;
+use super::usage::Refused;
 use crate::workspace::{TooManyOpen, UnusableWorkspace};
 
 /// wasmtime keeps the error's type to itself.
@@ -61,18 +62,21 @@ pub(super) fn classify(error: wasmtime::Error, state: &State, tool: &str) -> Err
         return limit(LimitKind::HostcallBytes, message);
     }
     match state.usage.refused {
-        Some(kind @ LimitKind::Memory) => {
-            return limit(
-                kind,
-                format!("needs more than its {} of memory", mib(limits.memory)),
-            );
+        Some(Refused::Memory) => {
+            let message = format!("needs more than its {} of memory", mib(limits.memory));
+            return limit(LimitKind::Memory, message);
         }
-        Some(kind) => {
+        Some(Refused::TenantMemory) => {
+            let message =
+                "needs memory that other calls have at this moment: try again when they have ended";
+            return limit(LimitKind::Memory, message.to_owned());
+        }
+        Some(Refused::TableElements) => {
             let message = format!(
                 "needs more than its {} table elements",
                 limits.table_elements
             );
-            return limit(kind, message);
+            return limit(LimitKind::TableElements, message);
         }
         None => {}
     }

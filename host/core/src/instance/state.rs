@@ -114,7 +114,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub fn new(context: InstanceContext) -> Self {
+    pub fn new(context: InstanceContext, usage: Usage) -> Self {
         let limits = &context.limits;
         let log = GuestLog::new(&context);
         let mut table = ResourceTable::new();
@@ -142,7 +142,7 @@ impl State {
             clock: conditions
                 .and_then(Conditions::standing_time)
                 .map(|_| OwnClock::default()),
-            usage: Usage::new(limits),
+            usage,
             running: None,
             staged: StagedActions::default(),
             cancel: None,

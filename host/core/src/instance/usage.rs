@@ -1,21 +1,41 @@
 //! The memory and tables that a guest has taken, and what it was refused.
 
-use airlock_model::limits::{LimitKind, Limits};
+use std::sync::Arc;
+
+use airlock_model::limits::Limits;
 use wasmtime::{ResourceLimiter, Result};
 
+use crate::budget::Held;
+use crate::runtime::LiveInstances;
+
 pub(crate) struct Usage {
+    /// What the instance's tenant holds of the engine's memory for it.
+    held: Held,
+    live: Arc<LiveInstances>,
     max_memory: usize,
     max_table_elements: usize,
     max_core_instances: usize,
     /// Over all memories of the instance, in bytes.
     pub memory: usize,
     /// The last request that was refused. A guest that then traps, trapped for this.
-    pub refused: Option<LimitKind>,
+    pub refused: Option<Refused>,
+}
+
+/// What a guest was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// Memory above the limit of the instance.
+    Memory,
+    /// Memory above what its tenant gets of the engine's.
+    TenantMemory,
+    TableElements,
 }
 
 impl Usage {
-    pub fn new(limits: &Limits) -> Self {
+    pub fn new(limits: &Limits, held: Held, live: &Arc<LiveInstances>) -> Self {
         Self {
+            held,
+            live: Arc::clone(live),
             max_memory: limits.memory,
             max_table_elements: limits.table_elements,
             max_core_instances: limits.core_instances,
@@ -29,7 +49,12 @@ impl ResourceLimiter for Usage {
     fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> Result<bool> {
         let total = self.memory.saturating_add(desired.saturating_sub(current));
         if total > self.max_memory {
-            self.refused = Some(LimitKind::Memory);
+            self.refused = Some(Refused::Memory);
+            return Ok(false);
+        }
+        let more = total.saturating_sub(self.held.count());
+        if more > 0 && !self.live.grow(&mut self.held, more) {
+            self.refused = Some(Refused::TenantMemory);
             return Ok(false);
         }
         self.memory = total;
@@ -38,7 +63,7 @@ impl ResourceLimiter for Usage {
 
     fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> Result<bool> {
         if desired > self.max_table_elements {
-            self.refused = Some(LimitKind::TableElements);
+            self.refused = Some(Refused::TableElements);
             return Ok(false);
         }
         Ok(true)

@@ -19,11 +19,11 @@ use super::linked::Linked;
 use super::{Checks, Loaded, LoadedTool, Plugin, PluginInner};
 use super::{definition, fit};
 use crate::compile::{CompileCache, Facts, Key, elsewhere};
-use crate::descriptors::Descriptors;
 use crate::engine::Engine;
 use crate::instance::{Instance, InstanceContext, VolatileActions};
 use crate::load_error::LoadError;
 use crate::reserved::{ToolNames, leave_out_reserved};
+use crate::tenant::Tenant;
 use crate::workspace::{Roots, ScratchFolder};
 
 pub(super) async fn from_file(engine: &Engine, path: &Path) -> Result<Plugin, LoadError> {
@@ -217,6 +217,7 @@ pub(super) fn ask_for_tools<'a>(
 ) -> BoxFuture<'a, Result<ToolsFound, LoadError>> {
     Box::pin(async move {
         let limits = engine.shared_limits();
+        let tenant = Tenant::new();
         let context = InstanceContext {
             plugin: source.clone(),
             names: None,
@@ -229,7 +230,7 @@ pub(super) fn ask_for_tools<'a>(
                     engine.scratch_parent().to_owned(),
                 ),
                 spill: engine.scratch_parent().to_owned(),
-                descriptors: Descriptors::new(engine.descriptors(), &Arc::default()),
+                descriptors: tenant.descriptors(engine.descriptors()),
             }),
             observer: None,
             volatile: VolatileActions::default(),
@@ -237,12 +238,13 @@ pub(super) fn ask_for_tools<'a>(
             conditions: None,
         };
         let answer = async {
-            let permit = engine
+            let memory = tenant.memory(engine.live().memory());
+            let room = engine
                 .live()
-                .permit_within(limits.call_time, &source.name)
+                .room_within(limits.call_time, &source.name, &memory)
                 .await?;
             let instance =
-                Instance::new(engine.runtime(), component.get(engine)?, context, permit).await?;
+                Instance::new(engine.runtime(), component.get(engine)?, context, room).await?;
             instance.definitions(limits).await
         };
         match answer.await {

@@ -227,15 +227,13 @@ impl Binding {
         conditions: Option<Conditions>,
     ) -> Result<Box<Instance>, Error> {
         let patience = self.context.limits.call_time;
-        let permit = self
-            .plugin
-            .engine()
-            .live()
-            .permit_within(patience, self.plugin.name());
-        let permit = unless_cancelled(cancel, permit).await??;
+        let live = self.plugin.engine().live();
+        let memory = self.context.session.tenant.memory(live.memory());
+        let room = live.room_within(patience, self.plugin.name(), &memory);
+        let room = unless_cancelled(cancel, room).await??;
         if !self.registered.swap(true, Ordering::SeqCst) {
             let holder: Weak<dyn Reclaim> = self.this.clone();
-            self.plugin.engine().live().register(holder);
+            live.register(holder);
         }
         let ProducerContext {
             policy,
@@ -263,7 +261,7 @@ impl Binding {
             self.plugin.engine().runtime(),
             self.plugin.component()?,
             context,
-            permit,
+            room,
         )
         .await
     }
@@ -344,7 +342,7 @@ impl Entered<'_> {
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
         drop(self.live.take());
-        // After the lock is free, see `LiveInstances::permit`.
+        // After the lock is free, see `LiveInstances::room`.
         let all = self.binding.plugin.engine().live();
         if all.wanted() {
             self.binding.make_room();

@@ -10,12 +10,21 @@ use airlock_model::error::Error;
 use airlock_model::limits::LimitKind;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::budget::{Budget, Held, Portion};
+
 /// The most memory of guests that idle instances keep together, in bytes. A new instance costs a
 /// fraction of a millisecond, so that none is kept for long that takes much.
 const IDLE_MEMORY: usize = 512 << 20;
 
-/// The right to have one live instance. Given back when it is dropped.
-pub(crate) type Permit = OwnedSemaphorePermit;
+/// Engines with fewer instances than that don't share them out between tenants.
+const FEW: usize = 64;
+
+/// The right to have one live instance, and memory for it. Given back on drop.
+#[derive(Debug)]
+pub(crate) struct Room {
+    pub memory: Held,
+    pub permit: OwnedSemaphorePermit,
+}
 
 /// A place that may hold a live instance.
 pub(crate) trait Reclaim: Send + Sync {
@@ -37,7 +46,12 @@ pub(crate) enum Reclaimed {
 pub(crate) struct LiveInstances {
     total: usize,
     permits: Arc<Semaphore>,
-    /// Callers that wait for a permit.
+    /// The memory of all guests, in bytes.
+    memory: Arc<Budget>,
+    /// What an instance counts as, in bytes, however little it has. So the instances that one tenant
+    /// may have are at most three quarters of those that there may be.
+    least_memory: usize,
+    /// Callers that wait for room.
     waiting: AtomicUsize,
     /// Counts uses.
     uses: AtomicU64,
@@ -66,11 +80,14 @@ struct Holder {
 }
 
 impl LiveInstances {
-    pub fn new(total: u32) -> Self {
+    /// For `total` instances, which may have `memory` bytes together.
+    pub fn new(total: u32, memory: usize) -> Self {
         let total = total as usize;
         Self {
             total,
             permits: Arc::new(Semaphore::new(total)),
+            memory: Arc::new(Budget::new(memory)),
+            least_memory: memory / 3 * 2 / total.max(FEW),
             waiting: AtomicUsize::new(0),
             uses: AtomicU64::new(0),
             idle: Arc::default(),
@@ -118,31 +135,76 @@ impl LiveInstances {
         holders.push(Reverse(Holder { used, place }));
     }
 
-    /// A permit, for which an idle instance is dropped if need be. Waits where all are busy.
+    /// The memory of all guests.
+    pub fn memory(&self) -> &Arc<Budget> {
+        &self.memory
+    }
+
+    /// Room for an instance of the tenant that has this portion of [`memory`](Self::memory). Idle
+    /// instances are dropped for it if need be. Waits while all are busy.
     ///
-    /// None can be lost: a caller counts itself as waiting before it looks for an idle instance,
-    /// and whoever lets an instance fall idle looks for waiting callers afterwards.
-    pub async fn permit(&self) -> Permit {
+    /// No room can be missed: a caller counts itself as waiting before it looks for an idle
+    /// instance, and whoever lets an instance fall idle looks for waiting callers afterwards.
+    pub async fn room(&self, of: &Portion) -> Room {
+        // First, so that a tenant that may have no more keeps no permit from others.
+        let memory = match of.take(self.least_memory) {
+            Some(memory) => memory,
+            None => self.wait_for_memory(of).await,
+        };
         if let Ok(permit) = Arc::clone(&self.permits).try_acquire_owned() {
-            return permit;
+            return Room { memory, permit };
         }
         let _waiting = Waiting::on(&self.waiting);
         self.reclaim_one();
         match Arc::clone(&self.permits).acquire_owned().await {
-            Ok(permit) => permit,
+            Ok(permit) => Room { memory, permit },
             // Nobody closes the semaphore, and it lives as long as this.
             Err(_) => unreachable!("the semaphore was closed"),
         }
     }
 
+    async fn wait_for_memory(&self, of: &Portion) -> Held {
+        let _waiting = Waiting::on(&self.waiting);
+        loop {
+            let given_back = self.memory.given_back();
+            loop {
+                if let Some(memory) = of.take(self.least_memory) {
+                    return memory;
+                }
+                if !self.reclaim_one() {
+                    break;
+                }
+            }
+            given_back.await;
+        }
+    }
+
     /// The same, for this long at most. `who` is named in the error.
-    pub async fn permit_within(&self, patience: Duration, who: &str) -> Result<Permit, Error> {
-        let permit = tokio::time::timeout(patience, self.permit()).await;
-        permit.map_err(|_| Error::Limit {
+    pub async fn room_within(
+        &self,
+        patience: Duration,
+        who: &str,
+        of: &Portion,
+    ) -> Result<Room, Error> {
+        let room = tokio::time::timeout(patience, self.room(of)).await;
+        room.map_err(|_| Error::Limit {
             tool: who.to_owned(),
             kind: LimitKind::LiveInstances,
             message: "could not start: the limit on live instances is reached, and each of them is busy or holds volatile actions".to_owned(),
         })
+    }
+
+    /// Has a running instance take `more` bytes. Idle instances are dropped for it if need be.
+    /// False if that isn't enough.
+    pub fn grow(&self, held: &mut Held, more: usize) -> bool {
+        loop {
+            if held.grow(more) {
+                return true;
+            }
+            if !self.reclaim_one() {
+                return false;
+            }
+        }
     }
 
     /// Drops one idle instance, that whose last use is the longest ago. False if there is none.
@@ -219,10 +281,15 @@ impl Drop for Waiting<'_> {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
+
     use super::*;
+    use crate::tenant::Tenant;
+
+    const MEMORY: usize = 1 << 30;
 
     struct Place {
-        live: Mutex<Option<Permit>>,
+        live: Mutex<Option<Room>>,
         used: AtomicU64,
         holds_volatile: bool,
         idle: Mutex<Option<IdleMemory>>,
@@ -256,7 +323,8 @@ mod tests {
         }
 
         async fn fill(self: &Arc<Self>, live: &LiveInstances) {
-            let permit = live.permit().await;
+            let own = Tenant::new().memory(live.memory());
+            let permit = live.room(&own).await;
             let holder: Arc<dyn Reclaim> = self.clone();
             live.register(Arc::downgrade(&holder));
             *self.live.lock().unwrap() = Some(permit);
@@ -274,7 +342,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_instance_goes_whose_last_use_is_the_longest_ago_and_none_that_has_to_stay() {
-        let live = LiveInstances::new(4);
+        let live = LiveInstances::new(4, MEMORY);
         let mut places = Vec::new();
         for holds_volatile in [true, false, false, false] {
             places.push(Place::make(&live, holds_volatile).await);
@@ -297,7 +365,7 @@ mod tests {
 
     #[tokio::test]
     async fn idle_instances_go_while_they_keep_more_memory_than_they_may_together() {
-        let live = LiveInstances::new(9);
+        let live = LiveInstances::new(9, MEMORY);
         let mut places = Vec::new();
         for holds_volatile in [true, false, false, false] {
             let place = Place::make(&live, holds_volatile).await;
@@ -313,5 +381,24 @@ mod tests {
         live.limit_idle_memory();
         let are_live: Vec<_> = places.iter().map(|place| place.is_live()).collect();
         assert_eq!(are_live, [true, false, false, false]);
+    }
+
+    #[tokio::test]
+    async fn one_tenant_leaves_room_to_others_and_goes_on_when_it_has_given_some_back() {
+        let live = Arc::new(LiveInstances::new(128, MEMORY));
+        let greedy = Tenant::new().memory(live.memory());
+        let mut rooms: Vec<_> = std::iter::from_fn(|| live.room(&greedy).now_or_never()).collect();
+        assert_eq!(rooms.len(), 96);
+        let mut other = live.room(&Tenant::new().memory(live.memory())).await;
+        assert!(live.grow(&mut other.memory, MEMORY / 16));
+        let waiting = {
+            let live = Arc::clone(&live);
+            tokio::spawn(async move { live.room(&greedy).await.memory.count() })
+        };
+        tokio::task::yield_now().await;
+        assert!(!waiting.is_finished());
+        rooms.pop();
+        drop(other);
+        assert_eq!(waiting.await.unwrap(), MEMORY / 3 * 2 / 128);
     }
 }

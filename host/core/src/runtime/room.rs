@@ -21,6 +21,13 @@ pub(crate) fn instances() -> u32 {
     u32::try_from(fitting).unwrap_or(u32::MAX)
 }
 
+/// The bytes of memory that all guests may have together: three quarters of what the process may
+/// have.
+pub(crate) fn guest_memory() -> usize {
+    let bytes = memory().map_or(UNKNOWN * MEMORY_EACH, |bytes| bytes / 4 * 3);
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
 fn by(memory: Option<u64>, mappings: Option<u64>) -> u64 {
     let by_memory = memory.map_or(UNKNOWN, |bytes| bytes / MEMORY_EACH);
     let by_mappings = mappings.map_or(MOST, |count| count / MAPPINGS_EACH);

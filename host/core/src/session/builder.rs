@@ -26,6 +26,7 @@ use crate::engine::Engine;
 use crate::lost::LostActions;
 use crate::producer::Origin;
 use crate::pushing::SessionContext;
+use crate::tenant::Tenant;
 use crate::workspace::WorkspaceFolder;
 
 /// Builder for a [`Session`].
@@ -44,6 +45,7 @@ pub struct SessionBuilder {
     tool_choice: ToolChoicePolicy,
     expires_after: Option<Duration>,
     rehearse: Rehearse,
+    tenant: Tenant,
 }
 
 /// Who decides whether an action is applied that a model wants to apply.
@@ -124,6 +126,13 @@ impl SessionBuilder {
     /// The engine for plugins that earlier sessions left in the store. Default: the first plugin's.
     pub fn engine(mut self, engine: &Engine) -> Self {
         self.engine = Some(engine.clone());
+        self
+    }
+
+    /// Whom the session works for: sessions of one tenant share what one tenant gets of the
+    /// engine's memory and descriptors. Default: a tenant of its own.
+    pub fn tenant(mut self, tenant: &Tenant) -> Self {
+        self.tenant = tenant.clone();
         self
     }
 
@@ -220,7 +229,7 @@ impl SessionBuilder {
                     expires_after: self.expires_after,
                     lost: LostActions::default(),
                     reserved: Arc::default(),
-                    descriptors: Arc::default(),
+                    tenant: self.tenant,
                 }),
                 apply_obstacle,
                 looked: AtomicBool::new(workspace.is_none()),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::quota::Counted;
-use crate::descriptors::{Descriptors, HeldDescriptors};
+use crate::budget::{Held, Portion};
 
 /// How many files, directories and listings an instance has open.
 #[derive(Debug, Clone)]
@@ -19,7 +19,7 @@ pub(super) struct OpenCount {
 pub(crate) struct OpenHandle {
     /// Files of the scratch directory.
     counted: Option<Counted>,
-    _descriptors: Option<HeldDescriptors>,
+    _descriptors: Option<Held>,
     count: OpenCount,
     weight: usize,
 }
@@ -39,8 +39,8 @@ impl OpenCount {
     }
 
     /// For something that takes so many descriptors. None where it is too much, for the instance or
-    /// for its session.
-    pub fn taking(&self, count: usize, of: &Descriptors) -> Option<OpenHandle> {
+    /// for its tenant.
+    pub fn taking(&self, count: usize, of: &Portion) -> Option<OpenHandle> {
         if self.open.load(Ordering::Relaxed) + count > self.most {
             return None;
         }
@@ -48,7 +48,7 @@ impl OpenCount {
         self.enter(count, Some(held))
     }
 
-    fn enter(&self, weight: usize, held: Option<HeldDescriptors>) -> Option<OpenHandle> {
+    fn enter(&self, weight: usize, held: Option<Held>) -> Option<OpenHandle> {
         // An instance has one thread: nobody else enters in between.
         if self.open.load(Ordering::Relaxed) + weight > self.most {
             return None;

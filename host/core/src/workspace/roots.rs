@@ -13,7 +13,7 @@ use wasmtime_wasi::filesystem::{Dir, OpenMode};
 
 use super::basis::PATHS;
 use super::{OpenedRoots, ScratchFolder, TooManyOpen, UnusableWorkspace};
-use crate::descriptors::Descriptors;
+use crate::budget::Portion;
 
 /// What one plugin of one session sees of the host's files.
 pub(crate) struct Roots {
@@ -22,8 +22,8 @@ pub(crate) struct Roots {
     pub scratch: ScratchFolder,
     /// Where what an apply writes is kept until it is committed, unless it is short.
     pub spill: PathBuf,
-    /// What the session may have open.
-    pub descriptors: Descriptors,
+    /// What its tenant may have open.
+    pub descriptors: Portion,
 }
 
 impl Roots {

@@ -79,6 +79,9 @@ pub struct Http {
     pub requests_per_second: Option<NonZeroU32>,
     /// How many conversations a principal may have, beside its own
     pub max_conversations: Option<NonZeroU32>,
+    /// How much memory the tools of all principals may have together, of which one principal gets
+    /// at most half. Default: three quarters of the machine's
+    pub guest_memory: Option<Size>,
 }
 
 impl File {

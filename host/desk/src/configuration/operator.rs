@@ -157,6 +157,7 @@ impl Operator {
             max_body: first.max_body.or(other.max_body),
             requests_per_second: first.requests_per_second.or(other.requests_per_second),
             max_conversations: first.max_conversations.or(other.max_conversations),
+            guest_memory: first.guest_memory.or(other.guest_memory),
         })
     }
 

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use airlock_host::Tenant;
 use airlock_host::pending::{ActionId, SessionId};
 use rmcp::model::{RequestStateCodec, SealOptions};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::Sessions;
+use super::{Conversation, Sessions};
 use crate::metrics::{Metrics, Now};
 use crate::server::{ServeError, Server};
 
@@ -22,6 +23,8 @@ pub struct Conversations {
     most: usize,
     listing: Server,
     open: Mutex<HashMap<String, Open>>,
+    /// Each principal, by its name, as far as it has had a conversation.
+    tenants: Mutex<HashMap<String, Tenant>>,
     ending: UnboundedSender<Server>,
 }
 
@@ -66,6 +69,7 @@ impl Conversations {
             most,
             listing: sessions.open(None)?,
             open: Mutex::default(),
+            tenants: Mutex::default(),
             ending,
         })
     }
@@ -116,7 +120,12 @@ impl Conversations {
                     return Err(NoConversation::TooMany(count));
                 }
             }
-            let server = self.sessions.open(Some(name))?;
+            let tenant = self.tenant(name);
+            let conversation = Conversation {
+                name,
+                tenant: &tenant,
+            };
+            let server = self.sessions.open(Some(&conversation))?;
             server.count_in(&self.metrics);
             let opened = Open {
                 server: server.clone(),
@@ -125,6 +134,15 @@ impl Conversations {
             open.insert(name.to_owned(), opened);
             Ok(server)
         })
+    }
+
+    /// The principal whose conversation has this name, as a tenant of the engine.
+    fn tenant(&self, name: &str) -> Tenant {
+        let principal = name
+            .split_once('.')
+            .map_or(name, |(principal, _)| principal);
+        let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
+        tenants.entry(principal.to_owned()).or_default().clone()
     }
 
     /// All of all principals.

@@ -23,6 +23,8 @@ pub enum GreedyStep {
     Listings { path: String, count: usize },
     /// Makes files of that size in the scratch directory and removes them, but has them open.
     Removed { bytes: u64, count: usize },
+    /// Makes symbolic links in a directory, each to a target of 4,000 letters.
+    Links { path: String, count: usize },
     /// Writes so many lines of one letter to standard error: all at once, or as many at a time as
     /// it may.
     Lines { count: usize, at_once: bool },
@@ -63,6 +65,7 @@ pub fn run(step: &GreedyStep) -> String {
             directory.unlink_file_at(path).map_err(named)?;
             sized.map(|()| Kept::File(file))
         }),
+        GreedyStep::Links { path, count } => links(path, *count),
         GreedyStep::Lines { count, at_once } => lines(*count, *at_once),
     }
 }
@@ -75,6 +78,20 @@ fn keep(count: usize, one: impl Fn(usize) -> Result<Kept, String>) -> String {
         }
     }
     format!("kept {count}")
+}
+
+fn links(path: &str, count: usize) -> String {
+    let target = "x".repeat(4000);
+    for index in 0..count {
+        let made = locate(path).and_then(|(directory, path)| {
+            let path = format!("{path}/{index}");
+            directory.symlink_at(&target, &path).map_err(named)
+        });
+        if let Err(error) = made {
+            return format!("made {index}; error: {error}");
+        }
+    }
+    format!("made {count}")
 }
 
 fn lines(count: usize, at_once: bool) -> String {

@@ -10,8 +10,8 @@ use airlock_desk::discard;
 use airlock_desk::store::Store;
 use airlock_host::pending::SessionId;
 use airlock_host::policy::ProducerWithPolicy;
-use airlock_host::{Engine, Policy, Session};
-use airlock_serve::http::Sessions;
+use airlock_host::{Engine, Policy, Session, Tenant};
+use airlock_serve::http::{Conversation, Sessions};
 use airlock_serve::{ServeError, Server};
 use async_trait::async_trait;
 
@@ -109,7 +109,8 @@ impl Setup {
         };
         let mut others = airlock_desk::session::open_at(&self.workspace, &self.store).await?;
         others.retain(|record| record.session != id);
-        self.open_session(id, others.len()).map_err(failure)
+        self.open_session(id, others.len(), &Tenant::new())
+            .map_err(failure)
     }
 
     /// Discards what of it can't be applied any more.
@@ -131,11 +132,17 @@ impl Setup {
         Ok(())
     }
 
-    fn open_session(&self, id: SessionId, others: usize) -> Result<Server, ServeError> {
+    fn open_session(
+        &self,
+        id: SessionId,
+        others: usize,
+        tenant: &Tenant,
+    ) -> Result<Server, ServeError> {
         let request = &self.request;
         let session = Session::builder()
             .id(id)
             .workspace(&self.workspace)
+            .tenant(tenant)
             .limits(request.limits.clone())
             .engine(&self.engine);
         let session = match request.expires {
@@ -179,13 +186,14 @@ impl Setup {
 #[async_trait]
 impl Sessions for Setup {
     /// What is pending of others is not told of: they may be other principals'.
-    fn open(&self, conversation: Option<&str>) -> Result<Server, ServeError> {
+    fn open(&self, conversation: Option<&Conversation<'_>>) -> Result<Server, ServeError> {
         let of_workspace = self.request.session.id(&self.store);
         let id = match conversation {
-            Some(name) => SessionId::from(format!("{of_workspace}#{name}")),
+            Some(Conversation { name, .. }) => SessionId::from(format!("{of_workspace}#{name}")),
             None => SessionId::generate(SystemTime::now()),
         };
-        self.open_session(id, 0)
+        let tenant = conversation.map(|it| it.tenant.clone());
+        self.open_session(id, 0, &tenant.unwrap_or_default())
     }
 
     fn rebind(&self, server: &Server) -> Result<bool, ServeError> {

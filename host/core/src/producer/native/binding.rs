@@ -394,7 +394,7 @@ mod tests {
                 expires_after: None,
                 lost: Default::default(),
                 reserved: Default::default(),
-                descriptors: Default::default(),
+                tenant: Default::default(),
             }),
         };
         Binding::new(&NativeProducer::new(Idle).unwrap(), context)

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use airlock_model::error::Error;
 
-use crate::descriptors::Descriptors;
 use crate::plugin::Plugin;
 use crate::producer::ProducerContext;
 use crate::workspace::{Roots, ScratchFolder, WorkspaceFolder};
@@ -29,7 +28,7 @@ pub(super) fn roots(plugin: &Plugin, context: &ProducerContext) -> Result<Roots,
             .cloned(),
         spill: scratch_parent.clone(),
         scratch: ScratchFolder::inside(plugin.engine().scratch_roots(), scratch_parent),
-        descriptors: Descriptors::new(budget, &session.descriptors),
+        descriptors: session.tenant.descriptors(budget),
     })
 }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::super::client::{Calls, text};
 use super::web::{ANN, BEN, PATIENCE, READER, Web, head, read_answer};
-use crate::airlock::{Store, folder};
+use crate::airlock::{Store, folder, guest};
 
 /// An operator's file with this under `[http]`.
 fn config(store: &Store, text: &str) -> String {
@@ -252,4 +252,41 @@ fn who_only_waits_is_let_go() {
     let ended = flooding.join().unwrap();
     assert!(matches!(ended, BrokenPipe | ConnectionReset), "{ended}");
     assert!(!text(&ann.preview()).is_empty());
+}
+
+/// A principal whose tools keep what they take, since they hold previews in memory, gets its share
+/// of the guests' memory and no more, in however many conversations.
+#[test]
+fn no_principal_takes_the_memory_of_all_guests() {
+    use airlock_tests::peak_memory;
+
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    let config = config(&store, "guest-memory = \"512MiB\"");
+    let puppet = guest("puppet");
+    let args = ["--config", &config, &puppet, "batch-rename"];
+    let web = Web::start(&store, folder.path(), &args);
+    assert_eq!(web.client(BEN).preview()["isError"], false);
+    let before = peak_memory(web.child.id());
+    let steps = json!({"steps": [
+        {"do": "push", "label": "Kept", "volatile": true},
+        {"do": "allocate", "mib": 60},
+    ]});
+    let mut refused = Vec::new();
+    for _ in 0..12 {
+        let mut ann = web.client(ANN);
+        let given = ann.request("server/discover", json!({}));
+        let given = given["result"]["_meta"]["airlock/session"].as_str();
+        ann.conversation = given.map(str::to_owned);
+        let said = ann.call("puppet", steps.clone());
+        if said["isError"] == true {
+            refused.push(text(&said).to_owned());
+        }
+        assert_eq!(web.client(BEN).preview()["isError"], false);
+    }
+    let grown = (peak_memory(web.child.id()) - before) >> 20;
+    assert!(grown < 300, "{grown} MiB");
+    assert_eq!(refused.len(), 8, "{refused:?}");
+    for said in refused {
+        assert!(said.contains("memory that other calls have"), "{said}");
+    }
 }
