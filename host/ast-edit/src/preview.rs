@@ -6,6 +6,7 @@ use airlock_host::Error;
 use airlock_host::content::{Content, ToolResult};
 use airlock_host::digest::Digest;
 use airlock_host::json::Json;
+use airlock_host::visible::side_of_diff;
 use serde_json::{Value, json};
 use similar::TextDiff;
 
@@ -181,8 +182,9 @@ impl Diffs<'_> {
         let time_kept = call.stop().time_left() / 2;
         for (index, file) in self.matched.iter().enumerate() {
             call.check()?;
-            let path = file.path.display();
-            let heading = format!("\n{}--- a/{path}\n+++ b/{path}\n", named(file));
+            let path = file.path.to_string_lossy();
+            let (old, new) = (side_of_diff("a", &path), side_of_diff("b", &path));
+            let heading = format!("\n{}--- {old}\n+++ {new}\n", named(file));
             let old = source(file, folder)?;
             let new = rewrite::replace(&old, &file.edits);
             let lines = lines_diff(&old, &new);

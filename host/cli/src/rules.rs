@@ -40,7 +40,12 @@ pub fn judge(workspace: Option<&Path>, store: &Store) -> Result<Judge, Failure> 
 
 /// Those of settings that were read.
 pub fn of(settings: &Settings, workspace: &Path, store: &Store) -> Rules {
-    let own = own_paths(workspace, store);
+    let mut own = own_paths(workspace, store);
+    own.extend(
+        settings
+            .trusted_files()
+            .filter_map(|it| below(workspace, it)),
+    );
     settings.rules(own.iter().map(String::as_str))
 }
 
@@ -49,12 +54,17 @@ fn own_paths(workspace: &Path, store: &Store) -> Vec<String> {
     let Location::File(file) = &store.choice().location else {
         return Vec::new();
     };
-    let file = airlock_desk::session::real_path(file);
-    let below = file.strip_prefix(workspace).ok();
-    let Some(below) = below.and_then(Path::to_str) else {
+    let Some(below) = below(workspace, file) else {
         return Vec::new();
     };
     // With what SQLite has beside it.
     let beside = ["", "-wal", "-shm", "-journal"];
     beside.iter().map(|end| format!("{below}{end}")).collect()
+}
+
+/// A file's path below the workspace, if it is in it.
+pub fn below(workspace: &Path, file: &Path) -> Option<String> {
+    let file = airlock_desk::session::real_path(file);
+    let workspace = airlock_desk::session::real_path(workspace);
+    Some(file.strip_prefix(workspace).ok()?.to_str()?.to_owned())
 }

@@ -24,6 +24,12 @@ pub mod digest {
     pub use airlock_model::digest::{Digest, ParseDigestError};
 }
 
+/// Showing what guests and files are called.
+#[doc(hidden)]
+pub mod visible {
+    pub use airlock_model::visible::side_of_diff;
+}
+
 /// What the host saw an action do to the workspace, before anybody decided and when it was
 /// applied.
 pub mod effects {

@@ -1,5 +1,6 @@
 //! Judging what is to be applied, by the operator's rules.
 
+mod git;
 mod surroundings;
 
 use std::path::Path;
@@ -32,6 +33,8 @@ pub struct Judge {
 pub struct Wanted<'a> {
     /// Whose stack it is on.
     pub session: &'a SessionId,
+    /// The workspace in which it would be applied.
+    pub workspace: Option<&'a Path>,
     /// The action.
     pub action: &'a PendingAction,
     /// Its call; where there is none, the store is asked.
@@ -44,6 +47,7 @@ impl<'a> From<&ApprovalRequest<'a>> for Wanted<'a> {
     fn from(request: &ApprovalRequest<'a>) -> Self {
         Self {
             session: request.session,
+            workspace: request.workspace,
             action: &request.action.action,
             call: request.call,
             effects: request.effects,
@@ -56,6 +60,7 @@ impl<'a> From<&ConfirmRequest<'a>> for Wanted<'a> {
     fn from(request: &ConfirmRequest<'a>) -> Self {
         Self {
             session: request.session,
+            workspace: request.workspace,
             action: request.action,
             call: None,
             effects: Some(request.effects),
@@ -102,7 +107,7 @@ impl Judge {
         let judged = self.judged(
             tool,
             action.plugin,
-            action.workspace.clone(),
+            wanted.workspace.map(Into::into),
             effects,
             default,
         );
@@ -222,7 +227,7 @@ impl Judge {
         if budget == Budget::default() {
             return judgement;
         }
-        let account = self.account(wanted.action.workspace.as_deref());
+        let account = self.account(wanted.workspace);
         let limit = budget.within(HOUR);
         let id = &wanted.action.id;
         match self.store.spend(&account, id, totals.into(), &limit).await {

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::pending::ActionId;
+use crate::visible::is_invisible;
 
 pub use difference::Difference;
 pub use facts::{Facts, Identity, ObjectKind};
@@ -239,7 +240,7 @@ impl fmt::Display for Change {
 }
 
 pub(crate) fn plain_path(path: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+@=,~#%".contains(c);
+    let is_plain = |c: char| (c.is_alphanumeric() && !is_invisible(c)) || "/._-+@=,~#%".contains(c);
     match !path.is_empty() && path.chars().all(is_plain) {
         true => path.to_owned(),
         false => crate::pending::quoted(path),

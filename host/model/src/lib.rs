@@ -36,3 +36,5 @@ pub mod regular;
 pub mod steering;
 pub mod store;
 pub mod tool;
+#[doc(hidden)]
+pub mod visible;

@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use airlock_model::visible::is_invisible;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -139,31 +140,6 @@ fn judge(cluster: &str, after: Option<char>, mut judged: impl FnMut(usize, char,
         judged(at, c, stays);
         before = stays.then_some(c);
     }
-}
-
-/// What Unicode calls default ignorable, and other characters that are not seen themselves.
-fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
-        | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-        | '\u{e0000}'..='\u{e0fff}')
-        || is_blank(c)
-        || is_private(c)
-}
-
-/// Returns true for characters that look like spaces, and are none: a blank Braille pattern,
-/// musical note, hieroglyph and Khitan filler.
-fn is_blank(c: char) -> bool {
-    matches!(
-        c,
-        '\u{2800}' | '\u{13441}'..='\u{13442}' | '\u{16fe4}' | '\u{1d159}'
-    )
-}
-
-/// Returns true for private use characters. Few fonts have them, and less shows them as `<U+E000>`.
-fn is_private(c: char) -> bool {
-    matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..)
 }
 
 /// Whether an invisible character changes how its surroundings look, as it is meant to.

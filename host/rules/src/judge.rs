@@ -145,6 +145,8 @@ impl Rules {
             judging.nothing(&mut collected);
         } else if !surroundings.links().is_all {
             collected.add(Verdict::AskAtTerminal, By::TooManyFiles, "");
+        } else if !surroundings.of_git().is_all {
+            collected.add(Verdict::AskAtTerminal, By::UnknownToGit, "");
         }
         for looked in &changes {
             let touched = looking.touched(looked);
@@ -250,7 +252,9 @@ impl<'r> Fitting<'r> {
         let is_about = |rule: &&&Rule| {
             (rule.paths.is_empty() || rule.paths.iter().any(|it| it.matches(path)))
                 && is_of_kinds(rule, touched.change)
-                && rule.executable.is_none_or(|it| it == touched.executable)
+                && rule
+                    .executable
+                    .is_none_or(|it| it == (touched.executable || touched.link))
                 && rule.links.is_none_or(|it| it == touched.link)
                 && rule.builds.is_none_or(|it| it == is_for_builds(path))
                 && control.is_none_or(|control| {

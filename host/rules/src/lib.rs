@@ -16,5 +16,5 @@ pub use pattern::Pattern;
 pub use plugin::{PluginName, resolve_plugins};
 pub use rule::{Budget, Rule, Verdict};
 pub use size::Size;
-pub use surroundings::{Empty, Entry, Inside, Links, Surroundings};
+pub use surroundings::{Empty, Entry, Inside, Led, Links, OfGit, Surroundings};
 pub use totals::Totals;

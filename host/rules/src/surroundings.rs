@@ -1,5 +1,8 @@
 //! The workspace around an action's changes, as far as the rules ask about it.
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
 use airlock_model::effects::ObjectKind;
 
 /// A workspace before the action. Paths are relative to it, separated by `/`.
@@ -11,12 +14,28 @@ pub trait Surroundings {
     /// All links of the workspace.
     fn links(&self) -> &Links;
 
+    /// Where an absolute path leads that isn't below the workspace's own path: it may still lead
+    /// into it, for example through a link to a directory above.
+    fn led(&self, outside: &Path) -> Led;
+
+    /// Files and directories outside of `.git` that git reads as its configuration or runs.
+    fn of_git(&self) -> &OfGit;
+
     /// Whether a path exists, also as a link that leads nowhere.
     fn has(&self, path: &str) -> bool;
 
     /// The workspace's own location, such as `project/.github`: its path below the top of its git
     /// repository, or below the user's home if it isn't in one. Empty for the top itself.
     fn above(&self) -> &str;
+}
+
+/// Where a path leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Led {
+    /// Into the workspace: a path relative to it.
+    Inside(String),
+    /// Elsewhere: an absolute path without links.
+    Outside(PathBuf),
 }
 
 /// The contents of a directory.
@@ -48,6 +67,16 @@ pub struct Links {
     pub is_all: bool,
 }
 
+/// Files and directories that git reads as its configuration or runs, because the configuration of
+/// a repository names them: those of `core.hooksPath` or `include.path`, for example.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OfGit {
+    /// Their paths. Those of directories mean everything in them.
+    pub paths: BTreeSet<String>,
+    /// Whether these are all.
+    pub is_all: bool,
+}
+
 /// An empty workspace, for actions without one and for tests.
 #[derive(Debug, Clone, Copy)]
 pub struct Empty;
@@ -63,6 +92,18 @@ impl Surroundings for Empty {
     fn links(&self) -> &Links {
         const NONE: &Links = &Links {
             links: Vec::new(),
+            is_all: true,
+        };
+        NONE
+    }
+
+    fn led(&self, outside: &Path) -> Led {
+        Led::Outside(outside.to_owned())
+    }
+
+    fn of_git(&self) -> &OfGit {
+        const NONE: &OfGit = &OfGit {
+            paths: BTreeSet::new(),
             is_all: true,
         };
         NONE

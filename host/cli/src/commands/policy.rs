@@ -52,6 +52,7 @@ async fn explain_action(
     let judge = rules::judge(workspace, store)?;
     let wanted = Wanted {
         session: &record.session,
+        workspace,
         action,
         call: call.as_ref(),
         effects: effects.as_ref(),
@@ -133,6 +134,7 @@ fn to_json(judgement: &Judgement) -> Value {
             By::Unverified => ("unverified", None),
             By::TooMuchInside => ("too-much-inside", None),
             By::TooManyFiles => ("too-many-files", None),
+            By::UnknownToGit => ("unknown-to-git", None),
             By::Budget(_) => ("budget", None),
             _ => ("default", None),
         };

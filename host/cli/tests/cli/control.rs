@@ -144,6 +144,48 @@ fn a_link_makes_no_control_file_of_an_ordinary_one() {
 }
 
 #[test]
+fn what_git_runs_is_a_control_file_wherever_it_lies() {
+    let git = |root: &Path, args: &[&str]| {
+        let git = Command::new("git").arg("-C").arg(root).args(args).output();
+        assert!(git.unwrap().status.success(), "{args:?}");
+    };
+    let place = Place::new(|root| {
+        git(root, &["init", "-q"]);
+        git(root, &["config", "core.hooksPath", "tools/hooks"]);
+        fs::create_dir_all(root.join("tools/hooks")).unwrap();
+    });
+    let hook = json!([write("tools/hooks/pre-commit", "x")]);
+    let ran = place.applied(&hook, &[]);
+    assert!(ran.stdout.contains("(kind: .git)"), "{ran:#?}");
+    assert!(!place.root().join("tools/hooks/pre-commit").exists());
+    let ran = place.applied(&json!([write("tools/other", "x")]), &[]);
+    assert_eq!(ran.code, 0, "{ran:#?}");
+}
+
+#[test]
+fn a_workspace_that_moved_is_judged_where_it_is() {
+    let place = Place::new(|root| fs::create_dir_all(root.join("ws")).unwrap());
+    let (puppet, at) = (guest("puppet"), |path: &str| place.root().join(path));
+    let workspace = at("ws").display().to_string();
+    let params = steps(json!([{"do": "push", "label": "It", "apply": [write("a.yml", "x")]}]));
+    let airlock = |args: &[&str]| {
+        let airlock = place.0.airlock(args).env("AIRLOCK_STORE", place.1.path());
+        airlock.arg("--json").run()
+    };
+    let ran = airlock(&["run", &puppet, "puppet", &params, "--workspace", &workspace]);
+    let pushed: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let id = pushed["pending"][0]["id"].as_str().unwrap();
+    fs::create_dir(at(".github")).unwrap();
+    fs::rename(at("ws"), at(".github/workflows")).unwrap();
+    symlink(".github/workflows", at("ws")).unwrap();
+    let apply = ["resolve", "apply", id, "--reason", "r", "--same-workspace"];
+    let ran = airlock(&apply);
+    assert_eq!(ran.code, 1, "{ran:#?}");
+    assert!(ran.stdout.contains("(kind: .github/workflows)"), "{ran:#?}");
+    assert!(!at(".github/workflows/a.yml").exists());
+}
+
+#[test]
 fn a_workspace_may_itself_be_a_control_file() {
     for (own, path) in [
         (".github", "workflows/a.yml"),

@@ -1,5 +1,6 @@
 //! Whether what is to be applied may be applied, and by whose decision.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use airlock_model::actor::{Actor, DecidedBy};
@@ -65,6 +66,8 @@ pub trait Approver: Send + Sync + 'static {
 pub struct ConfirmRequest<'a> {
     /// Whose stack it is on.
     pub session: &'a SessionId,
+    /// The workspace in which it is applied, as an absolute path without links.
+    pub workspace: Option<&'a Path>,
     /// The action.
     pub action: &'a PendingAction,
     /// What was decided.
@@ -108,6 +111,8 @@ pub enum Confirmation {
 pub struct ApprovalRequest<'a> {
     /// Whose stack it is on.
     pub session: &'a SessionId,
+    /// The workspace in which it would be applied, as an absolute path without links.
+    pub workspace: Option<&'a Path>,
     /// The very action, which its id names.
     pub action: &'a StackedAction,
     /// The model's words, and whatever else it said.
@@ -225,6 +230,7 @@ impl Session {
         resolution.id = Some(action.id.clone());
         let request = ApprovalRequest {
             session: self.id(),
+            workspace: self.workspace(),
             action: &found,
             resolution,
             call: call.as_ref(),

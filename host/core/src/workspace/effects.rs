@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use airlock_model::effects::{
     Change, ChangeKind, Facts, Identity, ObjectKind, OwnerChange, SideEffects, Withheld,
 };
+use airlock_model::visible::side_of_diff;
 use airlock_workspace::{self as workspace, ChangeSet, Kind, OpenOptions, Opened, View};
 use similar::TextDiff;
 
@@ -153,7 +154,7 @@ fn diff(
     }
     let old = text(before, old_path, change.before.as_ref())?;
     let new = text(view, &change.path, change.after.as_ref())?;
-    let names = (format!("a/{old_path}"), format!("b/{}", change.path));
+    let names = (side_of_diff("a", old_path), side_of_diff("b", &change.path));
     let names = match (&change.before, &change.after) {
         (None, _) => ("/dev/null".to_owned(), names.1),
         (_, None) => (names.0, "/dev/null".to_owned()),

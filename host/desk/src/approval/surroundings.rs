@@ -1,6 +1,6 @@
 //! The folder on disk, as the rules ask about it.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::env;
 use std::fs::{self, DirEntry};
 use std::io::ErrorKind;
@@ -8,7 +8,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use airlock_host::effects::ObjectKind;
-use airlock_rules::{Entry, Inside, Links, Surroundings};
+use airlock_rules::{Entry, Inside, Led, Links, OfGit, Surroundings};
+
+use super::git::{of_git, real, repository};
 
 /// The most objects in the directories that an action moves or links to.
 const MOST_INSIDE: usize = 20_000;
@@ -21,6 +23,9 @@ pub struct Folder {
     root: PathBuf,
     above: String,
     links: Links,
+    /// Directories that git may take for repositories.
+    repositories: Vec<PathBuf>,
+    of_git: OnceCell<OfGit>,
     /// How many more objects inside directories may be looked at.
     room: Cell<usize>,
 }
@@ -28,10 +33,13 @@ pub struct Folder {
 impl Folder {
     /// Looks for links, which takes as long as listing the whole folder.
     pub fn at(root: &Path) -> Self {
+        let (links, repositories) = links(root, MOST_IN_ALL);
         Self {
             root: root.to_owned(),
             above: above(root, env::var_os("HOME").as_deref().map(Path::new)),
-            links: links(root, MOST_IN_ALL),
+            links,
+            repositories,
+            of_git: OnceCell::new(),
             room: Cell::new(MOST_INSIDE),
         }
     }
@@ -59,6 +67,19 @@ impl Surroundings for Folder {
         &self.links
     }
 
+    fn led(&self, outside: &Path) -> Led {
+        let path = real(outside);
+        match path.strip_prefix(real(&self.root)) {
+            Ok(below) => Led::Inside(below.to_string_lossy().into_owned()),
+            Err(_) => Led::Outside(path),
+        }
+    }
+
+    fn of_git(&self) -> &OfGit {
+        let asking = || of_git(&self.root, &self.repositories);
+        self.of_git.get_or_init(asking)
+    }
+
     fn has(&self, path: &str) -> bool {
         fs::symlink_metadata(self.root.join(path)).is_ok()
     }
@@ -84,10 +105,13 @@ fn above(root: &Path, home: Option<&Path>) -> String {
     below.trim_start_matches('/').to_owned()
 }
 
-fn links(root: &Path, most: usize) -> Links {
+/// The links of a folder, and the repositories in it.
+fn links(root: &Path, most: usize) -> (Links, Vec<PathBuf>) {
     let mut links = Links::default();
+    let mut repositories = Vec::new();
     let mut room = most;
     let seen = walk(root, &mut room, |path, entry, object| {
+        repositories.extend(repository(&path).map(PathBuf::from));
         if object != ObjectKind::Link {
             return;
         }
@@ -99,7 +123,9 @@ fn links(root: &Path, most: usize) -> Links {
     });
     // Links in directories that this user can't read don't matter to this user's programs.
     links.is_all = seen != Seen::UpTo;
-    links
+    repositories.sort();
+    repositories.dedup();
+    (links, repositories)
 }
 
 /// How much of a directory was looked through.
@@ -203,7 +229,8 @@ mod tests {
         let link = ("x/link".to_owned(), "../elsewhere".to_owned());
         assert_eq!(it.links().links, [link]);
         assert!(it.links().is_all);
-        assert!(!links(folder.path(), 3).is_all);
+        assert!(!links(folder.path(), 3).0.is_all);
+        assert_eq!(it.repositories, [Path::new("x/y")]);
         assert!(it.has("x/link") && it.has("elsewhere/a") && !it.has("a"));
     }
 

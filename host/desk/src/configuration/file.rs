@@ -1,6 +1,7 @@
 //! What a file says, as it is written there.
 
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 
 use airlock_host::policy::Rehearse;
 use airlock_rules::{Budget, Control, Rule, RuleSet, Size};
@@ -45,6 +46,9 @@ pub struct File {
     pub control: Control,
     /// How much rules let through in an hour, without a person
     pub budget: Budget,
+    /// The components' files that the rules name.
+    #[serde(skip)]
+    pub(super) components: Vec<PathBuf>,
 }
 
 /// What a tool may use up

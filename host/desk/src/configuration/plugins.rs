@@ -17,6 +17,14 @@ pub(super) fn resolve(checked: &mut [Checked], catalog: Catalog) {
         let Some(file) = &mut one.file else {
             continue;
         };
+        let named = file.rules.iter().flat_map(|rule| &rule.plugins);
+        let components = named.filter_map(|plugin| match plugin {
+            PluginName::File(path) => {
+                Some(below(&one.path, &PathText::try_from(path.clone()).ok()?))
+            }
+            _ => None,
+        });
+        file.components = components.collect();
         let problems = resolve_plugins(&mut file.rules, |plugin| {
             digest_of(&one.path, plugin, catalog)
         });

@@ -97,6 +97,8 @@ pub struct Settings {
     pub http: Http,
     /// The file of tokens, by an absolute path, if the operator's files name one.
     pub token_file: Option<PathBuf>,
+    /// The components' files that rules name.
+    components: Vec<PathBuf>,
     /// The operator's rules.
     pub operator_rules: RuleSet,
     /// Those of the workspace, which only narrow.
@@ -195,6 +197,10 @@ impl Settings {
             grants: Setting::first(grants, operator, |it| it.grants.clone()).or(Vec::new()),
             http: operator.http(),
             token_file: operator.token_file(),
+            components: (operator.files.iter().map(|(.., file)| file))
+                .chain(own.map(|(_, file)| file))
+                .flat_map(|file| file.components.clone())
+                .collect(),
             operator_rules: operator.rules(),
             workspace_rules: own.map(|(_, file)| file.rule_set()).unwrap_or_default(),
         }
@@ -211,6 +217,13 @@ impl Settings {
     /// Whether what is pushed is rehearsed, where somebody said so: an action keeps what was said.
     pub fn said_rehearse(&self) -> Option<Rehearse> {
         (self.rehearse.origin != Origin::Default).then_some(self.rehearse.value)
+    }
+
+    /// The files that the configuration names and trusts: components, and the file of tokens.
+    pub fn trusted_files(&self) -> impl Iterator<Item = &Path> {
+        let plugins = self.plugins.value.iter().map(Path::new);
+        let named = plugins.chain(self.components.iter().map(PathBuf::as_path));
+        named.chain(self.token_file.as_deref())
     }
 
     /// The memory limit, for people.

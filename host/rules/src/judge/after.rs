@@ -2,12 +2,12 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use airlock_model::effects::{Change, ChangeKind};
 
 use crate::path::{ends, join};
-use crate::surroundings::Surroundings;
+use crate::surroundings::{Led, Surroundings};
 
 /// How many links are followed for one path, as Linux does.
 const FOLLOWED: usize = 40;
@@ -26,8 +26,10 @@ pub(super) struct After<'a> {
     removed: HashSet<&'a str>,
     /// The targets of all links, by path after the action.
     links: BTreeMap<String, String>,
-    /// All links, by the path that they lead to.
+    /// All links, before and after, by the paths that they lead to.
     by_target: BTreeMap<String, Vec<String>>,
+    /// The same, by the other links that they lead through.
+    through: BTreeMap<String, Vec<String>>,
     /// Aliases of directories, kept for the next file in them.
     of_directories: RefCell<HashMap<String, Option<Vec<String>>>>,
 }
@@ -47,6 +49,7 @@ impl<'a> After<'a> {
             removed: HashSet::new(),
             links: BTreeMap::new(),
             by_target: BTreeMap::new(),
+            through: BTreeMap::new(),
             of_directories: RefCell::default(),
         };
         for change in changes {
@@ -64,18 +67,31 @@ impl<'a> After<'a> {
             }
         }
         after.links = after.links_after();
-        after.by_target = after.links_by_target();
+        let before = before.links().links.iter().cloned().collect();
+        after.add_links(&before);
+        after.add_links(&after.links.clone());
         after
     }
 
-    fn links_by_target(&self) -> BTreeMap<String, Vec<String>> {
-        let mut by_target = BTreeMap::<_, Vec<_>>::new();
-        for link in self.links.keys() {
-            if let Some(target) = self.resolved(link) {
-                by_target.entry(target).or_default().push(link.clone());
+    /// Adds these links by the paths that they lead to, and by the links that they lead through: a
+    /// change of any of these changes what the link means.
+    fn add_links(&mut self, links: &BTreeMap<String, String>) {
+        let add = |by: &mut BTreeMap<String, Vec<String>>, path, link: &String| {
+            let names = by.entry(path).or_default();
+            if !names.contains(link) {
+                names.push(link.clone());
+            }
+        };
+        for link in links.keys() {
+            let mut through = Vec::new();
+            let end = self.follow(links, link, |link| through.push(link.to_owned()));
+            if let Some(end) = end {
+                add(&mut self.by_target, end, link);
+            }
+            for path in through {
+                add(&mut self.through, path, link);
             }
         }
-        by_target
     }
 
     fn links_after(&self) -> BTreeMap<String, String> {
@@ -146,36 +162,83 @@ impl<'a> After<'a> {
 
     /// A path with all links followed; none if it leads out of the workspace, or in circles.
     pub fn resolved(&self, path: &str) -> Option<String> {
+        self.follow(&self.links, path, |_| {})
+    }
+
+    /// Follows these links from a path; none if it leads out of the workspace, or in circles.
+    /// `through` is called with each other link on the way.
+    fn follow(
+        &self,
+        links: &BTreeMap<String, String>,
+        path: &str,
+        mut through: impl FnMut(&str),
+    ) -> Option<String> {
         let mut ahead: Vec<String> = path.split('/').rev().map(str::to_owned).collect();
-        let mut found: Vec<String> = Vec::new();
+        let mut at = At::Inside(Vec::new());
         let mut followed = 0;
         while let Some(name) = ahead.pop() {
-            match &*name {
-                "" | "." => continue,
-                ".." => {
-                    found.pop()?;
-                    continue;
-                }
-                _ => found.push(name),
-            }
-            let Some(target) = self.links.get(&found.join("/")) else {
+            let link = match self.step(&mut at, name)? {
+                Some(here) => here,
+                None => continue,
+            };
+            let Some(target) = links.get(&link) else {
                 continue;
             };
+            if link != path {
+                through(&link);
+            }
             followed += 1;
             if followed > FOLLOWED {
                 return None;
             }
-            found.pop();
-            let target = match target.strip_prefix('/') {
-                Some(_) => {
-                    found.clear();
-                    Path::new(target).strip_prefix(self.root?).ok()?.to_str()?
-                }
-                None => target,
-            };
+            match (target.starts_with('/'), &mut at) {
+                (true, at) => *at = At::Outside(PathBuf::from("/")),
+                (false, At::Inside(names)) => drop(names.pop()),
+                (false, At::Outside(_)) => {}
+            }
             ahead.extend(target.split('/').rev().map(str::to_owned));
         }
-        Some(found.join("/"))
+        match at {
+            At::Inside(names) => Some(names.join("/")),
+            At::Outside(_) => None,
+        }
+    }
+
+    /// Goes one name further. Gives the path in the workspace, if it has become a longer one.
+    fn step(&self, at: &mut At, name: String) -> Option<Option<String>> {
+        match (&mut *at, &*name) {
+            (_, "" | ".") => return Some(None),
+            (At::Inside(names), "..") => {
+                if names.pop().is_none() {
+                    *at = At::Outside(self.root?.parent()?.to_owned());
+                }
+                return Some(None);
+            }
+            (At::Outside(path), "..") => {
+                path.pop();
+                return Some(None);
+            }
+            (At::Inside(names), _) => {
+                names.push(name);
+                return Some(Some(names.join("/")));
+            }
+            (At::Outside(path), _) => path.push(name),
+        }
+        let At::Outside(path) = &*at else {
+            return Some(None);
+        };
+        let led = match path.strip_prefix(self.root?) {
+            Ok(below) => Led::Inside(below.to_str()?.to_owned()),
+            Err(_) => self.before.led(path),
+        };
+        *at = match led {
+            Led::Inside(below) => {
+                let names = below.split('/').filter(|it| !it.is_empty());
+                At::Inside(names.map(str::to_owned).collect())
+            }
+            Led::Outside(path) => At::Outside(path),
+        };
+        Some(None)
     }
 
     /// The other paths by which links lead to a path; none if there are more than `MOST_ALIASES`.
@@ -185,7 +248,8 @@ impl<'a> After<'a> {
     /// counts once for each of these.
     pub fn aliases(&self, path: &str, is_joint: &impl Fn(&str) -> bool) -> Option<Vec<String>> {
         let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
-        if self.by_target.is_empty() || self.by_target.contains_key(path) {
+        let is_led_to = self.by_target.contains_key(path) || self.through.contains_key(path);
+        if self.by_target.is_empty() || is_led_to {
             return self.aliases_of(path, is_joint);
         }
         // All files of a directory have the same aliases.
@@ -198,7 +262,7 @@ impl<'a> After<'a> {
     }
 
     fn aliases_of(&self, path: &str, is_joint: &impl Fn(&str) -> bool) -> Option<Vec<String>> {
-        let mut aliases: Vec<String> = Vec::new();
+        let mut aliases = self.through.get(path).cloned().unwrap_or_default();
         let mut seen = HashSet::new();
         let mut looked_at = 0;
         let mut next = Some(path.to_owned());
@@ -224,6 +288,13 @@ impl<'a> After<'a> {
         }
         Some(aliases)
     }
+}
+
+/// Where a path has led so far.
+enum At {
+    Inside(Vec<String>),
+    /// At an absolute path outside of the workspace.
+    Outside(PathBuf),
 }
 
 /// How many names after a link are compared: no pattern of a control file has more.

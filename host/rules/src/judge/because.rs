@@ -51,6 +51,8 @@ pub enum By {
     TooMuchInside,
     /// The workspace has more files than the host looks through for links.
     TooManyFiles,
+    /// The workspace has more git repositories than git could be asked about in time.
+    UnknownToGit,
     /// More than the budget has for the hour.
     Budget(String),
     /// No rule is about it.
@@ -200,6 +202,9 @@ impl fmt::Display for Because {
             }
             By::TooManyFiles => {
                 f.write_str("the workspace has more files than the host looks through for links")
+            }
+            By::UnknownToGit => {
+                f.write_str("git didn't tell in time which files it runs in the workspace")
             }
             By::Budget(what) => write!(f, "the budget of the hour doesn't have that much: {what}"),
             By::Default => write!(f, "no rule matches {what}, so the default applies"),

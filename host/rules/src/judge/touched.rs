@@ -137,12 +137,22 @@ impl<'a> Looking<'a> {
     }
 
     fn name_of(&self, path: &str) -> Option<&str> {
-        self.control.name_of(self.surroundings.above(), path)
+        let of_git = || self.is_of_git(path).then_some(GIT);
+        let name = self.control.name_of(self.surroundings.above(), path);
+        name.or_else(of_git)
+    }
+
+    fn is_of_git(&self, path: &str) -> bool {
+        let of_git = &self.surroundings.of_git().paths;
+        !of_git.is_empty()
+            && ends(path)
+                .chain([0])
+                .any(|end| of_git.contains(&path[..end]))
     }
 
     /// The control file that a path counts as after the action.
     fn control_of(&self, path: &str) -> Option<&str> {
-        let in_repository = || self.is_in_repository(path).then_some(".git");
+        let in_repository = || self.is_in_repository(path).then_some(GIT);
         self.name_of(path).or_else(in_repository)
     }
 
@@ -195,6 +205,9 @@ impl<'a> Looking<'a> {
         is_one
     }
 }
+
+/// The control file's name for all that git reads and runs.
+const GIT: &str = ".git";
 
 /// The other files and directories that git looks for: see gitrepository-layout(5).
 const PARTS: [&str; 5] = ["objects", "refs", "config", "commondir", "config.worktree"];

@@ -1,7 +1,9 @@
 //! A workspace in memory.
 
+use std::path::Path;
+
 use airlock_model::effects::ObjectKind;
-use airlock_rules::{Entry, Inside, Links, Surroundings};
+use airlock_rules::{Entry, Inside, Led, Links, OfGit, Surroundings};
 
 /// A workspace: each object's path, a directory's with a `/` at its end and a link's with ` -> `
 /// and where it leads.
@@ -10,6 +12,7 @@ pub struct Workspace {
     pub above: &'static str,
     paths: Vec<String>,
     pub links: Links,
+    pub of_git: OfGit,
     /// Whose insides nobody has looked through.
     pub huge: Vec<&'static str>,
 }
@@ -18,6 +21,7 @@ impl Workspace {
     pub fn of<S: AsRef<str>>(objects: impl IntoIterator<Item = S>) -> Self {
         let mut workspace = Self::default();
         workspace.links.is_all = true;
+        workspace.of_git.is_all = true;
         for object in objects {
             let object = object.as_ref();
             let path = match object.split_once(" -> ") {
@@ -62,6 +66,18 @@ impl Surroundings for Workspace {
 
     fn links(&self) -> &Links {
         &self.links
+    }
+
+    /// `/alias` is another path of the workspace.
+    fn led(&self, outside: &Path) -> Led {
+        match outside.strip_prefix("/alias") {
+            Ok(below) => Led::Inside(below.to_str().unwrap().to_owned()),
+            Err(_) => Led::Outside(outside.to_owned()),
+        }
+    }
+
+    fn of_git(&self) -> &OfGit {
+        &self.of_git
     }
 
     fn has(&self, path: &str) -> bool {

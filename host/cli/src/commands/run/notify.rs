@@ -13,9 +13,10 @@ use airlock_host::pending::{ActionId, ActionState};
 use airlock_host::store::{ActionRecord, DurableStore};
 use airlock_host::{PendingAction, Session};
 use airlock_render::{Line, Role, escape_line};
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Serialize;
 use tokio::io::AsyncWriteExt;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -163,13 +164,39 @@ impl Notifier {
             .stdin(Stdio::piped())
             // Standard output is the tool's.
             .stdout(Stdio::null())
+            .process_group(0)
             .kill_on_drop(true)
             .spawn()?;
+        let group = Group::of(&child);
         if let Some(mut input) = child.stdin.take() {
             // Who doesn't read it closes it.
             let _ = input.write_all(&json).await;
         }
         let status = child.wait().await?;
+        group.leave();
         Ok((!status.success()).then(|| status.to_string()))
+    }
+}
+
+/// A command with all that it has started. They are killed on drop.
+struct Group(Option<Pid>);
+
+impl Group {
+    fn of(child: &Child) -> Self {
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        Self(id.and_then(Pid::from_raw))
+    }
+
+    /// The command has ended. What it has left running is meant to go on.
+    fn leave(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Some(group) = self.0 {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
     }
 }

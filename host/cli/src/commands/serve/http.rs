@@ -2,8 +2,10 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 
+use airlock_desk::store::Location;
 use airlock_host::cancel::CancellationToken;
 use airlock_render::{Block, Line, Role};
 use airlock_serve::http::{HttpServer, PATH};
@@ -12,6 +14,7 @@ use tokio::net::TcpListener;
 use super::setup::Setup;
 use super::{OverHttp, failure, reloading, tell_of_rejected, terminated, tokens};
 use crate::failure::Failure;
+use crate::rules::below;
 use crate::terminal::hangup::Hangups;
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::{on_stderr, show_on_stderr};
@@ -59,6 +62,7 @@ pub async fn serve(
     hangups: Hangups,
 ) -> Result<(), Failure> {
     let (tokens, file) = tokens::read_or_make(over.token_file.as_deref())?;
+    check_secret(&file, setup)?;
     let (listener, address) = listen(over.address).await?;
     let mut settings = over.settings.clone();
     settings.max_connections = settings.max_connections.min(most_connections());
@@ -81,6 +85,26 @@ pub async fn serve(
         }
     };
     tokio::join!(server.serve(listener, &stop), until_stopped);
+    Ok(())
+}
+
+/// The tools of all principals can read the whole workspace.
+fn check_secret(tokens: &Path, setup: &Setup) -> Result<(), Failure> {
+    let store = match &setup.store().choice().location {
+        Location::File(store) => Some((store.as_path(), "the store", "--store")),
+        _ => None,
+    };
+    let tokens = (tokens, "the file of tokens", "--token-file");
+    for (file, what, option) in [tokens].into_iter().chain(store) {
+        if below(setup.workspace(), file).is_some() {
+            let told = format!(
+                "{what} {} is in the workspace, where the tools of every principal could read it",
+                file.display()
+            );
+            let hint = format!("choose another workspace, or another file with `{option}`");
+            return Err(Failure::usage(told).with_hint(hint));
+        }
+    }
     Ok(())
 }
 

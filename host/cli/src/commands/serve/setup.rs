@@ -1,6 +1,6 @@
 //! What all conversations of a server have in common.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
 
@@ -59,6 +59,14 @@ impl Setup {
             workspace,
             judge,
         })
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    pub fn workspace(&self) -> &Path {
+        &self.workspace
     }
 
     /// Reads the plugins and the rules anew, for what is opened and [rebound](Setup::rebind) from

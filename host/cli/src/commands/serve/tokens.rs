@@ -57,14 +57,23 @@ fn make(file: &Path) -> io::Result<()> {
 
 #[cfg(unix)]
 fn check_others(file: &Path) -> Result<(), Failure> {
-    use std::os::unix::fs::PermissionsExt;
-    let mode = fs::metadata(file).map(|it| it.permissions().mode());
-    match mode {
-        Ok(mode) if mode & 0o077 == 0 => Ok(()),
-        Ok(mode) => {
-            let problem = format!("others may read or change it (mode {:o})", mode & 0o777);
-            let hint = format!("chmod 600 {}", shell::quote(&file.to_string_lossy()));
+    use std::os::unix::fs::MetadataExt;
+    let user = rustix::process::geteuid().as_raw();
+    let name = file.to_string_lossy();
+    let path = shell::quote(&name);
+    match fs::metadata(file) {
+        Ok(it) if it.uid() != user => {
+            let problem = format!("it belongs to the user {}, who can change it", it.uid());
+            let hint = format!("chown {user} {path}");
             Err(wrong(file, &problem).with_hint(hint))
+        }
+        Ok(it) if it.mode() & 0o077 == 0 => Ok(()),
+        Ok(it) => {
+            let problem = format!(
+                "others may read or change it (mode {:o})",
+                it.mode() & 0o777
+            );
+            Err(wrong(file, &problem).with_hint(format!("chmod 600 {path}")))
         }
         Err(error) => Err(wrong(file, &format!("it can't be read: {error}"))),
     }

@@ -29,6 +29,7 @@ impl Recheck {
     pub async fn ask(&self, effects: &Effects) -> Result<(), String> {
         let request = ConfirmRequest {
             session: self.session.id(),
+            workspace: self.session.workspace(),
             action: &self.action,
             resolution: &self.resolution,
             decided_by: &self.decided_by,
@@ -73,6 +74,7 @@ impl Committing<'_> {
         }
         let request = ConfirmRequest {
             session: self.session.id(),
+            workspace: self.session.workspace(),
             action: self.action,
             resolution: self.resolution,
             decided_by: self.decided_by,

@@ -3,11 +3,12 @@
 use std::fs::{self, Permissions};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use serde_json::json;
 
 use super::web::{ANN, Web, head, read_answer};
-use crate::airlock::{Store, folder};
+use crate::airlock::{Store, command, folder};
 
 #[test]
 fn nothing_is_read_of_who_has_no_token() {
@@ -141,4 +142,32 @@ fn web_pages_are_kept_away_by_host_and_origin() {
         let answer = web.client(ANN).post(&[(header, &value)], &ping);
         assert_eq!(answer.status, expected, "{header}: {value}");
     }
+}
+
+/// The tools of each principal read all of the workspace.
+#[test]
+fn no_server_starts_whose_secrets_are_in_the_workspace() {
+    let (store, folder) = (Store::new(), folder(&[]));
+    let check = |args: &[&str], store: &Path, told: &str| {
+        let ran = command(folder.path())
+            .args(["serve", "--http", "127.0.0.1:0"])
+            .args(args)
+            .env("AIRLOCK_STORE", store)
+            .env("XDG_STATE_HOME", folder.path().join("../state"))
+            .output()
+            .unwrap();
+        let said = String::from_utf8(ran.stderr).unwrap();
+        assert_eq!(ran.status.code(), Some(2), "{said}");
+        assert!(said.contains(told), "{said}");
+    };
+    let tokens = folder.path().join("tokens");
+    fs::write(&tokens, format!("ann:{ANN}\n")).unwrap();
+    fs::set_permissions(&tokens, Permissions::from_mode(0o600)).unwrap();
+    let named = ["--token-file", "tokens"];
+    check(&named, &store.path(), "is in the workspace");
+    let outside = store.path().with_file_name("tokens");
+    fs::rename(&tokens, &outside).unwrap();
+    let named = ["--token-file", outside.to_str().unwrap()];
+    let inside = folder.path().join("pending.db");
+    check(&named, &inside, "the store");
 }

@@ -1,0 +1,67 @@
+//! Which characters of a guest's text can be seen as they are.
+
+/// Returns true for what Unicode calls default ignorable, and for other characters that are not
+/// seen themselves: marks that change the direction of text, separators of lines, blanks that are
+/// no spaces, and private use characters.
+pub fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}')
+        || is_blank(c)
+        || is_private(c)
+}
+
+/// Returns true for characters that look like spaces, and are none: a blank Braille pattern,
+/// musical note, hieroglyph and Khitan filler.
+fn is_blank(c: char) -> bool {
+    matches!(
+        c,
+        '\u{2800}' | '\u{13441}'..='\u{13442}' | '\u{16fe4}' | '\u{1d159}'
+    )
+}
+
+/// Returns true for private use characters. Few fonts have them, and less shows them as `<U+E000>`.
+fn is_private(c: char) -> bool {
+    matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..)
+}
+
+/// The name of a side of a diff, as git writes it: `a/` or `b/` and the path, in quotes with
+/// escapes if the path has characters that could end the line or not be seen.
+pub fn side_of_diff(side: &str, path: &str) -> String {
+    let is_hidden = |c: char| c.is_control() || is_invisible(c) || matches!(c, '"' | '\\');
+    if !path.chars().any(is_hidden) {
+        return format!("{side}/{path}");
+    }
+    let mut quoted = format!("\"{side}/");
+    for c in path.chars() {
+        match c {
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            '\r' => quoted.push_str("\\r"),
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if is_hidden(c) => {
+                let mut bytes = [0; 4];
+                let bytes = c.encode_utf8(&mut bytes).bytes();
+                quoted.extend(bytes.map(|byte| format!("\\{byte:03o}")));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted + "\""
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_in_a_diff_keeps_to_its_line() {
+        let check = |path: &str, expected: &str| assert_eq!(side_of_diff("a", path), expected);
+        check("src/é x.rs", "a/src/é x.rs");
+        check("a\n+++ b/c", r#""a/a\n+++ b/c""#);
+        check("a\"\\\u{2028}", r#""a/a\"\\\342\200\250""#);
+        check("\u{1b}[31m", r#""a/\033[31m""#);
+    }
+}
