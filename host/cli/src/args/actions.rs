@@ -132,7 +132,7 @@ pub struct DecisionArgs {
     #[arg(add = ArgValueCompleter::new(PendingIds))]
     pub id: Option<String>,
 
-    /// What `airlock show` names as the action's review, or its first 12 characters; fails if the
+    /// What `airlock show` names as the action's review, or its first 32 digits; fails if the
     /// action does something else by now [default: what it did when it was previewed]
     #[arg(long, value_name = "DIGEST", conflicts_with_all = ["all", "everywhere", "stale"])]
     pub review: Option<ReviewName>,
