@@ -111,7 +111,10 @@ fn what_does_something_else_than_was_reviewed_is_applied_by_a_decision_that_name
     let (_, review) = ran.stderr.split_once("--review ").unwrap();
     let review = review.split(' ').next().unwrap();
     // Repeating the command accepts nothing unseen, and a wrong digest doesn't either.
-    let guess = [&apply[..], &["--review", "sha256:0123456789ab"]].concat();
+    let short = [&apply[..], &["--review", &review[..19]]].concat();
+    assert_eq!(store.airlock(folder.path(), &short).run().code, 2);
+    let guess = "sha256:0123456789abcdef0123456789abcdef";
+    let guess = [&apply[..], &["--review", guess]].concat();
     for unseen in [&apply[..], &guess] {
         let ran = store.airlock(folder.path(), unseen).run();
         assert_eq!(ran.code, 1, "{ran:#?}");
