@@ -1,6 +1,7 @@
 //! What to tell about ops whose pattern probably means something else than was meant.
 
 use crate::code::Op;
+use crate::code::language::Language;
 use crate::code::template::used_in;
 use crate::search::{Results, Search};
 
@@ -24,6 +25,8 @@ pub(crate) fn on(search: &Search<'_>, results: &Results) -> Vec<String> {
         }
         if results.matches.get(index) == Some(&0) {
             advice.push(on_nothing(index, op, search, results));
+        } else {
+            advice.extend(on_unread(index, search, results));
         }
     }
     advice
@@ -32,6 +35,31 @@ pub(crate) fn on(search: &Search<'_>, results: &Results) -> Vec<String> {
 fn with_two_dollars(op: &Op) -> Option<&str> {
     let mut used = used_in(&op.pat);
     used.find_map(|(dollars, name)| (dollars == 2).then_some(name))
+}
+
+/// The files in which an op wasn't searched for, though it matched in others: its pattern can't be
+/// read in their language. Files of data don't count, since hardly any pattern is meant for them.
+fn on_unread(index: usize, search: &Search<'_>, results: &Results) -> Option<String> {
+    let is_unread = |language: Language| {
+        let ops = search.outline(language).ok()?;
+        ops.refusal(index)
+    };
+    let unread = results.languages.iter().filter_map(|(language, files)| {
+        let refusal = is_unread(*language).filter(|_| !language.is_data())?;
+        Some((*language, *files, refusal))
+    });
+    let unread: Vec<_> = unread.take(LANGUAGES_NAMED).collect();
+    let (language, _, refusal) = unread.first()?;
+    let files: Vec<_> = (unread.iter())
+        .map(|(language, files, _)| format!("{files} in {}", language.name()))
+        .collect();
+    Some(format!(
+        "Op {index} is not searched for in some files ({}); for {}, {} says: {}",
+        files.join(", "),
+        language.name(),
+        refusal.field,
+        refusal.message
+    ))
 }
 
 /// What an op was read as that matched nothing.

@@ -105,10 +105,10 @@ pub enum Command {
     /// Maintain the store in which pending actions are kept
     #[command(subcommand)]
     Store(StoreCommand),
-    /// Check the operator's configuration, and show what holds
+    /// Check the operator's configuration, and show the settings
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// Explain what the operator's rules say
+    /// Explain which rule decides about an action or a file
     #[command(subcommand)]
     Policy(PolicyCommand),
     Inspect(InspectArgs),
@@ -127,7 +127,7 @@ pub enum Command {
     Man(ManualArgs),
 }
 
-/// Call a tool, and review the changes that it proposes
+/// Call a tool and review the changes it proposes
 #[derive(Debug, Args)]
 #[command(after_help = RUN_EXAMPLES, after_long_help = format!("{RUN_EXAMPLES}\n\n{NOTIFY}\n\n{EXIT_CODES}"))]
 #[command(group = ArgGroup::new("decision").args(["apply", "discard"]))]
@@ -176,12 +176,12 @@ pub struct RunArgs {
     #[arg(long, value_name = "WHEN")]
     pub rehearse: Option<RehearseWhen>,
 
-    /// What the plugin may do in addition to the default; may be given more than once. An apply can
-    /// then differ from its preview; Airlock refuses such a result, and you decide again
+    /// Additional permission for the plugin; may be given more than once. An apply can then differ
+    /// from its preview; Airlock refuses such a result, and you decide again
     #[arg(long = "grant", value_name = "GRANT")]
     pub grants: Vec<GrantName>,
 
-    /// Show changes that no rehearsal has shown, and ask again before they reach the workspace
+    /// Show the changes of an unverified apply, and ask again before they reach the workspace
     #[arg(long)]
     pub confirm_effects: bool,
 
@@ -198,7 +198,7 @@ pub struct RunArgs {
     pub json: bool,
 }
 
-/// Show a plugin's tools, and what it would be granted; or why it doesn't fit the world
+/// Show a plugin's tools and permissions, or why it doesn't fit the world
 #[derive(Debug, Args)]
 #[command(after_help = INSPECT_EXAMPLES)]
 pub struct InspectArgs {

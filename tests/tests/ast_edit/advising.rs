@@ -45,6 +45,22 @@ async fn an_op_without_a_match_is_told_as_what_it_was_read_also_beside_ops_with_
 }
 
 #[tokio::test]
+async fn an_op_that_some_programs_can_not_be_searched_for_says_so() {
+    let files = [
+        ("a.js", "f(() => 1);\n"),
+        ("b.py", "x = 1\n"),
+        ("c.json", "{}\n"),
+    ];
+    check(
+        &files,
+        "f(() => $A)",
+        "f($A)",
+        "Op 0 is not searched for in some files (1 in python); for python, pat says: it can't be read as python",
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn a_metavariable_with_the_name_of_a_variable_in_a_file_is_told() {
     check(
         &[("a.sh", "echo $HOME\necho $USER\n")],

@@ -125,6 +125,19 @@ impl Language {
         )
     }
 
+    /// Whether it is for data and documents: patterns for programs are seldom meant for it.
+    pub fn is_data(self) -> bool {
+        matches!(
+            self.grammar(),
+            SupportLang::Css
+                | SupportLang::Hcl
+                | SupportLang::Html
+                | SupportLang::Json
+                | SupportLang::Markdown
+                | SupportLang::Yaml
+        )
+    }
+
     /// Whether parentheses around an expression mean nothing but what belongs together.
     pub fn has_parentheses(self) -> bool {
         !matches!(

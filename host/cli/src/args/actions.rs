@@ -22,11 +22,11 @@ use crate::failure::Failure;
 
 /// List the actions that wait for a decision, the topmost first
 ///
-/// An action is named by the end of its id, which every command takes. If several have the same
-/// label and tool, the list has what differs: their changes, or the params of their calls.
+/// Every command takes the end of an id, as it is listed here. If several actions have the same
+/// label and tool, the list also shows their changes, or the params of their calls.
 ///
-/// Without `--session`, they are all that was previewed in the workspace: first those of its own
-/// session, which `airlock resolve` means without an id, and then those of others, such as the
+/// Without `--session`, the list has all actions of the workspace: first those of its own session,
+/// where `airlock resolve` without an id looks, and then those of other sessions, such as the
 /// conversations of `airlock serve`.
 #[derive(Debug, Args)]
 #[command(after_help = PENDING_EXAMPLES)]
@@ -132,8 +132,8 @@ pub struct DecisionArgs {
     #[arg(add = ArgValueCompleter::new(PendingIds))]
     pub id: Option<String>,
 
-    /// What `airlock show` names as the action's review, or its first 32 digits; fails if the
-    /// action does something else by now [default: what it did when it was previewed]
+    /// The review that you decide about, from `airlock show`, or its first 32 digits; fails if the
+    /// action's effects have changed since [default: the review of the preview]
     #[arg(long, value_name = "DIGEST", conflicts_with_all = ["all", "everywhere", "stale"])]
     pub review: Option<ReviewName>,
 
@@ -239,8 +239,7 @@ impl DecisionArgs {
     }
 }
 
-/// Call a tool again, as it was called when it previewed an action: the new preview takes the place
-/// of what is still pending of that call
+/// Run a stale action's tool again and replace its preview
 #[derive(Debug, Args)]
 #[command(after_help = REFRESH_EXAMPLES)]
 pub struct RefreshArgs {

@@ -13,11 +13,11 @@ pub enum ConfigCommand {
     Schema(ConfigSchemaArgs),
 }
 
-/// Say which files are read here, what is wrong in them, and what holds
+/// Check the configuration files that apply here, and show the settings
 #[derive(Debug, Args)]
 #[command(after_help = CONFIG_CHECK_EXAMPLES)]
 pub struct ConfigCheckArgs {
-    /// An operator's file to look at by itself [default: those that `run` and `serve` read here]
+    /// A single file to check [default: the files that `run` and `serve` read here]
     #[arg(value_hint = ValueHint::FilePath, conflicts_with_all = ["workspace", "config"])]
     pub file: Option<PathBuf>,
 
@@ -25,7 +25,7 @@ pub struct ConfigCheckArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub workspace: Option<PathBuf>,
 
-    /// The operator's configuration, in place of the user's
+    /// The operator's configuration file, instead of the user's
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub config: Option<PathBuf>,
 

@@ -281,7 +281,7 @@ Templates:
     {{version}}     the SDK's version
     {{sdk}}         what names the SDK in Cargo.toml and package.json, and behind `replace` in go.mod
     {{sdk-folder}}  ./sdk, for `pip install`
-  The language is told by the files, or by --lang.";
+  The language follows from the files, or from --lang.";
 
 #[cfg(feature = "author")]
 pub const BUILD_EXAMPLES: &str = "\

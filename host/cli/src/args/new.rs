@@ -28,13 +28,12 @@ pub struct NewArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub template: Option<PathBuf>,
 
-    /// Put this program's SDK into a project that was made by an older one, in place of the one
-    /// that is there
+    /// Replace the SDK in an existing project by this program's
     #[arg(long, conflicts_with_all = ["name", "lang", "template", "sdk"])]
     pub update_sdk: bool,
 
-    /// To work on the SDKs themselves: a clone of Airlock, whose SDK the project uses, by its
-    /// absolute path, in place of one of its own [default: AIRLOCK_SDK]
+    /// A clone of Airlock whose SDK the project uses by path, to work on the SDK itself [default:
+    /// AIRLOCK_SDK]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub sdk: Option<PathBuf>,
 

@@ -91,7 +91,7 @@ impl RunLine {
         match tool {
             Some(tool) => out.show(&options_of(tool).described()),
             None => {
-                let heading = "Tools, each with params of its own:";
+                let heading = "Tools, each with its own params:";
                 let tools = loaded
                     .tools()
                     .into_iter()

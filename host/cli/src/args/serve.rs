@@ -22,11 +22,11 @@ use crate::failure::Failure;
 
 /// Serve tools to clients of the Model Context Protocol (MCP), over standard streams or HTTP
 ///
-/// Every tool only previews, and is listed as read-only. What it would do stays pending until the
-/// tool `resolve` applies it, once whoever decides has decided.
+/// Tools only preview, and are listed as read-only. Their actions stay pending until the tool
+/// `resolve` applies them, after a decision.
 ///
-/// On SIGHUP (on Unix) it reads plugins and rules anew, and clients hear of it where the list of
-/// tools has changed; a plugin that can't be loaded is served as it was, and all else stays.
+/// On SIGHUP (on Unix) it reads plugins and rules again, and notifies clients if the list of tools
+/// has changed. A plugin that can't be loaded stays as it was.
 #[derive(Debug, Args)]
 #[command(after_help = SERVE_EXAMPLES)]
 pub struct ServeArgs {
@@ -34,7 +34,7 @@ pub struct ServeArgs {
     #[arg(value_name = "PLUGIN", add = ArgValueCompleter::new(Plugins))]
     pub plugins: Vec<OsString>,
 
-    /// Who decides about what a model wants applied [default: person]
+    /// Who decides when a model wants to apply an action [default: person]
     #[arg(long, value_name = "WHO")]
     pub decide: Option<DecideWho>,
 
@@ -42,8 +42,8 @@ pub struct ServeArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub workspace: Option<PathBuf>,
 
-    /// The session's name, where several servers, one after the other, are to have one stack
-    /// [default: a new session, with a stack of its own]
+    /// The session's name, so that a later server continues with the same pending actions [default:
+    /// a new session]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new(), conflicts_with = "http")]
     pub session: Option<String>,
 
@@ -59,13 +59,13 @@ pub struct ServeArgs {
     #[arg(long, value_name = "WHEN")]
     pub rehearse: Option<RehearseWhen>,
 
-    /// What all plugins may do in addition to the default; may be given more than once. An apply
-    /// can then differ from its preview; Airlock refuses such a result, and you decide again
+    /// Additional permission for all plugins; may be given more than once. An apply can then differ
+    /// from its preview; Airlock refuses such a result, and you decide again
     #[arg(long = "grant", value_name = "GRANT")]
     pub grants: Vec<GrantName>,
 
-    /// How long a call waits for the user who is asked in the client; then it ends, and their
-    /// answer still counts. Less than the client's own limit for a call [default: 50]
+    /// How long a call waits for the user's answer, which still counts afterwards; keep it below
+    /// the client's own time limit [default: 50]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub answer_within: Option<Duration>,
 
@@ -85,26 +85,24 @@ pub struct ServeArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Over HTTP")]
 pub struct HttpArgs {
-    /// Listen on this address and port, such as 127.0.0.1:8420, for any number of clients. Whoever
-    /// has a token is let in, and each conversation has a stack of its own. There is no encryption:
-    /// where others can reach the address, put a proxy in front that has it
+    /// Listen on this address and port, such as 127.0.0.1:8420, for clients with a token. There is
+    /// no encryption: if others can reach the address, put a proxy with TLS in front
     #[arg(long, value_name = "ADDR")]
     pub http: Option<SocketAddr>,
 
-    /// The file of tokens, a line for each principal: NAME:TOKEN, NAME:TOKEN:read-only for one
-    /// that can't decide, or NAME:TOKEN:metrics for one that only reads /metrics. Nobody else may
-    /// be able to read it [default: one in the user's state folder, made at the first start, for
-    /// the principal `owner`]
+    /// File of tokens, readable by your user alone, with a line for each principal: NAME:TOKEN,
+    /// NAME:TOKEN:read-only (can't decide) or NAME:TOKEN:metrics (reads /metrics) [default: made at
+    /// the first start, for the principal `owner`, in the user's state folder]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "http")]
     pub token_file: Option<PathBuf>,
 
-    /// A name, with or without a port, by which clients may call it, beside loopback's; may be
+    /// Host name, with or without a port, that clients may use in addition to loopback's; may be
     /// given more than once
     #[arg(long = "allow-host", value_name = "HOST", requires = "http")]
     pub hosts: Vec<String>,
 
-    /// The origin of web pages that may call it, such as `https://app.example.com:443`; may be
-    /// given more than once
+    /// Origin of web pages that may call it, such as `https://app.example.com:443`; may be given
+    /// more than once
     #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "http")]
     pub origins: Vec<String>,
 }
@@ -112,8 +110,8 @@ pub struct HttpArgs {
 /// Who decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DecideWho {
-    /// A person: whom the client asks, where it says that it can, and else at a terminal. What the
-    /// client answers is its own word
+    /// A person: the client asks its user if it can, otherwise at a terminal. The answer is recorded
+    /// as the client's word
     Person,
     /// A person at a terminal, with `airlock resolve`
     Terminal,

@@ -15,13 +15,12 @@ use super::values::seconds;
 /// Which store.
 #[derive(Debug, Args)]
 pub struct StoreArgs {
-    /// Where pending actions are kept: a file, or postgres://USER@HOST/DATABASE [default:
-    /// AIRLOCK_STORE, else what the configuration says, else airlock/pending.db in the user's state
-    /// folder]
+    /// The store: a file, or postgres://USER@HOST/DATABASE [default: AIRLOCK_STORE, the
+    /// configuration's store, or airlock/pending.db in the user's state folder]
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, display_order = 90)]
     pub store: Option<OsString>,
 
-    /// The operator's configuration, in place of the user's: see `airlock help config check`
+    /// The operator's configuration file, instead of the user's: see `airlock help config check`
     /// [default: airlock/airlock-host.toml in the user's configuration folder]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, display_order = 91)]
     pub config: Option<PathBuf>,

@@ -12,14 +12,12 @@ use crate::commands::author::test::{Request, TRIES};
 
 /// Test a tool: with cases that you write, and for properties that every tool must have
 ///
-/// Each try has a copy of a workspace; your files are never touched. Beside the cases, params are
-/// generated from each tool's schema, and what the tool does with them is observed: in a preview, a
-/// discard, an apply, an apply by a fresh instance, and a repeated apply. A try that breaks
-/// something is shrunk before it is shown.
+/// Each try works on a copy of a workspace; your files are never touched. Airlock also generates
+/// params from each tool's schema and observes the tool in a preview, a discard, an apply, an apply
+/// by a new instance, and a repeated apply. It shrinks failing params before it shows them.
 ///
-/// What no try could look at is listed as UNTRIED, with what to do about it: a tool that never
-/// pushed an action, though it doesn't claim to be read-only, and each property that only its
-/// actions, or its results, can break. With --strict, that fails the test.
+/// A property that no try could check is listed as UNTRIED, with advice: for example, if a tool
+/// that isn't read-only never pushed an action. With --strict, that fails the test.
 #[derive(Debug, Args)]
 #[command(
     after_help = TEST_EXAMPLES,

@@ -30,10 +30,11 @@ impl From<ColorWhen> for ColorChoice {
 /// The values of `--rehearse`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum RehearseWhen {
-    /// Where that can be done
+    /// If possible
     Auto,
-    /// The same, and what the host has not seen can't be applied
+    /// If possible; an action that isn't verified can't be applied
     Always,
+    /// Never: the preview is the tool's word alone
     Never,
 }
 
@@ -50,9 +51,9 @@ impl From<RehearseWhen> for Rehearse {
 /// The values of `--grant`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum GrantName {
-    /// Clocks go on while an action is applied; else they stand as in its rehearsal
+    /// Use the real time in an apply, instead of the rehearsal's
     RealTime,
-    /// Randomness is new when an action is applied; else it is the rehearsal's
+    /// Use new random numbers in an apply, instead of the rehearsal's
     FreshRandomness,
 }
 
