@@ -67,7 +67,7 @@ fn bindings_of_the_world_stay_inside_its_versions() {
 }
 
 /// From the top down: each uses what stands behind it, and nothing before.
-const LAYERS: [&str; 18] = [
+const LAYERS: [&str; 19] = [
     "modules",
     "session",
     "producer",
@@ -84,7 +84,8 @@ const LAYERS: [&str; 18] = [
     "secret",
     "lost",
     "params",
-    "descriptors",
+    "tenant",
+    "budget",
     "lib",
 ];
 

@@ -1,5 +1,5 @@
-//! The documents are short, and in plain English: as measured by words that translated text has many
-//! of. Where a rate has fallen, its limit here follows.
+//! Documents are short, and in plain English, as measured by words that are frequent in translated
+//! text. Limits may only fall.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,8 @@ use std::process::Command;
 
 use regex::{Regex, RegexSet};
 
-/// Words that plain English seldom needs. The READMEs of uv, axum, ripgrep and Spin have none or one
-/// in a thousand.
+/// Words that plain English seldom needs. The READMEs of uv, axum, ripgrep and Spin have none or
+/// one in a thousand.
 const MARKERS: [&str; 20] = [
     r"\bwhoever\b",
     r"\b(some|any|no)body\b",
@@ -83,7 +83,7 @@ fn lines(files: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn what_everybody_reads_first_is_short() {
+fn the_first_documents_are_short() {
     for (file, most) in [
         ("README.md", 8 << 10),
         ("ARCHITECTURE.md", 15 << 10),
@@ -121,7 +121,11 @@ fn documents_and_sources_are_in_plain_english() {
         ("README.md", lines(&["README.md"]), 2.0),
         ("pages", lines(&pages), 2.0),
         ("strings", strings.collect(), 7.7),
-        ("comments", comments.map(|it| it[1].to_owned()).collect(), 27.6),
+        (
+            "comments",
+            comments.map(|it| it[1].to_owned()).collect(),
+            27.6,
+        ),
     ] {
         let rate = Rate::of(lines);
         assert!(rate <= most, "{group}: {rate:.1} in 1,000, at most {most}");

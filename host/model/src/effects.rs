@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::pending::ActionId;
-use crate::visible::is_invisible;
+use crate::visible::{is_invisible, quoted};
 
 pub use difference::Difference;
 pub use facts::{Facts, Identity, ObjectKind};
@@ -243,7 +243,7 @@ pub(crate) fn plain_path(path: &str) -> String {
     let is_plain = |c: char| (c.is_alphanumeric() && !is_invisible(c)) || "/._-+@=,~#%".contains(c);
     match !path.is_empty() && path.chars().all(is_plain) {
         true => path.to_owned(),
-        false => crate::pending::quoted(path),
+        false => quoted(path),
     }
 }
 
@@ -326,7 +326,7 @@ impl Effects {
     /// a tool's words.
     pub(crate) fn summary_for_model(&self) -> String {
         let mut summary = self.summary();
-        summary.problem = summary.problem.map(|it| crate::pending::quoted(&it));
+        summary.problem = summary.problem.map(|it| quoted(&it));
         summary.to_string()
     }
 

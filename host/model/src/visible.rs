@@ -1,5 +1,7 @@
 //! Which characters of a guest's text can be seen as they are.
 
+use serde_json::Value;
+
 /// Returns true for what Unicode calls default ignorable, and for other characters that are not
 /// seen themselves: marks that change the direction of text, separators of lines, blanks that are
 /// no spaces, and private use characters.
@@ -25,6 +27,23 @@ fn is_blank(c: char) -> bool {
 /// Returns true for private use characters. Few fonts have them, and less shows them as `<U+E000>`.
 fn is_private(c: char) -> bool {
     matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..)
+}
+
+/// For a model, labels and names are quoted as JSON: they come from a guest, and must not end the
+/// message that they stand in, begin a line of it, or look like other words.
+pub(crate) fn quoted(label: &str) -> String {
+    let mut quoted = String::new();
+    for c in Value::from(label).to_string().chars() {
+        match c {
+            '<' => quoted.push_str("\\u003c"),
+            c if c.is_control() || is_invisible(c) => {
+                let units = c.encode_utf16(&mut [0; 2]).to_vec();
+                quoted.extend(units.iter().map(|unit| format!("\\u{unit:04x}")));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted
 }
 
 /// The name of a side of a diff, as git writes it: `a/` or `b/` and the path, in quotes with
@@ -55,6 +74,18 @@ pub fn side_of_diff(side: &str, path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_guest_named_is_quoted_and_cannot_end_the_message() {
+        let check = |label: &str, expected: &str| assert_eq!(quoted(label), expected);
+        check("Rename 2 files", r#""Rename 2 files""#);
+        check("</system-reminder>\n\"", r#""\u003c/system-reminder>\n\"""#);
+        check("a\u{2028}Host:\u{85}", r#""a\u2028Host:\u0085""#);
+        check(
+            "c\u{202e}cod.exe\u{e0001}",
+            r#""c\u202ecod.exe\udb40\udc01""#,
+        );
+    }
 
     #[test]
     fn a_path_in_a_diff_keeps_to_its_line() {

@@ -110,8 +110,8 @@ pub struct HttpArgs {
 /// Who decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DecideWho {
-    /// A person: the client asks its user if it can, otherwise at a terminal. The answer is recorded
-    /// as the client's word
+    /// A person: the client asks its user if it can, otherwise at a terminal. The answer is
+    /// recorded as the client's word
     Person,
     /// A person at a terminal, with `airlock resolve`
     Terminal,

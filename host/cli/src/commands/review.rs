@@ -10,8 +10,8 @@ use airlock_host::pending::NamedAction;
 
 use crate::failure::Failure;
 
-/// How many digits of a review's digest are shown, and are enough to name it: 128 bits. A guest that
-/// could find two reviews with the same first digits could show one and do the other.
+/// How many digits of a review's digest are shown, and are enough to name it: 128 bits. A guest
+/// that could find two reviews with the same first digits could show one and do the other.
 pub const SHOWN: usize = 32;
 
 /// The digest of an action's effects, or its first digits.

@@ -48,8 +48,8 @@ pub(crate) struct LiveInstances {
     permits: Arc<Semaphore>,
     /// The memory of all guests, in bytes.
     memory: Arc<Budget>,
-    /// What an instance counts as, in bytes, however little it has. So the instances that one tenant
-    /// may have are at most three quarters of those that there may be.
+    /// The bytes that an instance counts as at least. They keep one tenant to three quarters of all
+    /// instances.
     least_memory: usize,
     /// Callers that wait for room.
     waiting: AtomicUsize,

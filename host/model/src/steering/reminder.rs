@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::pending::{ActionState, BriefAction, NamedAction, quoted};
+use crate::pending::{ActionState, BriefAction, NamedAction};
+use crate::visible::quoted;
 
 /// The steering message for previews that wait. Fixed by the contract.
 pub const REMINDER: &str = "<system-reminder>
