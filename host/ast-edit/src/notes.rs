@@ -99,7 +99,7 @@ pub(crate) fn notes(results: &Results) -> String {
     }
     if results.comments.count > 0 {
         note(format!(
-            "Inside what is replaced, and removed with it: {}, at {}.",
+            "Inside replaced code, and removed with it: {}, at {}.",
             counted(results.comments.count, "comment"),
             listed(&lines(&results.comments.by_file))
         ));
@@ -157,7 +157,7 @@ fn left(reason: Reason, places: &Places, results: &Results) -> String {
             "",
         ),
         Reason::Meaning => (
-            "since the replacement would change what the code there means".to_owned(),
+            "since the replacement would change the meaning of that code".to_owned(),
             "",
         ),
     };

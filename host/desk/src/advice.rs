@@ -25,7 +25,7 @@ pub fn about(error: &Error) -> Option<&'static str> {
         },
         Error::Trap { .. } => match is_logged(LevelFilter::INFO) {
             true => "this is a fault of the tool",
-            false => "this is a fault of the tool; `-v` shows what it logged before",
+            false => "this is a fault of the tool; `-v` shows its log",
         },
         // As languages word what WASI calls `rofs`.
         Error::Tool { message } | Error::Failed { message }
@@ -37,7 +37,7 @@ pub fn about(error: &Error) -> Option<&'static str> {
             "if it is the same workspace, moved, copied or restored, add `--same-workspace`; otherwise preview again there"
         }
         Error::Unrecovered { .. } => {
-            "`--abandon` discards it all the same; if the workspace was moved, copied or restored, open it there with `--workspace DIR --same-workspace`"
+            "`--abandon` discards it anyway; if the workspace was moved, copied or restored, open it there with `--workspace DIR --same-workspace`"
         }
         Error::NotCommitted { .. } => {
             "apply it again, which looks at the files as they are now, or discard it and preview again"
@@ -90,7 +90,7 @@ fn about_store(error: &StoreError) -> Option<&'static str> {
         BackendErrorKind::Busy => "run it again when the other process is done with it",
         BackendErrorKind::Settings => ADDRESSES,
         _ if is_logged(LevelFilter::DEBUG) => "`--store` names another store",
-        _ => "`-vv` shows what was tried; `--store` names another store",
+        _ => "`-vv` shows each attempt; `--store` names another store",
     })
 }
 
@@ -119,11 +119,11 @@ pub fn about_loading(error: &LoadError) -> &'static str {
         }
         LoadError::Definitions { .. } => match is_logged(LevelFilter::INFO) {
             true => "this is a fault of the plugin",
-            false => "this is a fault of the plugin; `-v` shows what it logged",
+            false => "this is a fault of the plugin; `-v` shows its log",
         },
         LoadError::NoTools { .. } => "correct the tools' definitions, and build the plugin again",
         LoadError::CompilerBusy { .. } => "run it again when others are compiled",
-        _ if is_logged(LevelFilter::DEBUG) => "the log has what was tried",
-        _ => "`-vv` shows what was tried",
+        _ if is_logged(LevelFilter::DEBUG) => "the log has each attempt",
+        _ => "`-vv` shows each attempt",
     }
 }

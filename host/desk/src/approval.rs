@@ -191,7 +191,7 @@ impl Judge {
         let judgement = self.judge(&Wanted::from(request), default).await;
         let reason = || {
             let why = why(&judgement);
-            format!("it is not what was decided about, since {why}. Decide again")
+            format!("it differs from the decision, since {why}. Decide again")
         };
         match judgement.verdict {
             Verdict::Refuse => Confirmation::Refuse { reason: reason() },

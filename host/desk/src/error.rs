@@ -147,7 +147,7 @@ impl Error {
                 "sqlite" => "name a server with `--store postgres://…`",
                 _ => "name a file with `--store PATH`",
             },
-            Error::Configuration(_) => "`airlock config check` says what is read, and what holds",
+            Error::Configuration(_) => "`airlock config check` shows the files and the settings",
             Error::NoPlace { .. } => "`--store PATH` or AIRLOCK_STORE names one",
             Error::SeveralActions { .. } => "give more of the id",
             Error::Advised { advice, .. }

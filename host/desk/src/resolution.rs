@@ -144,17 +144,17 @@ impl Resolved {
         match &self.outcome {
             Ok(outcome) => outcome.kept.iter().fold(block, |block, path| {
                 let line = Line::from(
-                    "Another program wrote to a file while it was replaced; what it wrote is in ",
+                    "Another program wrote to a file while it was replaced; its version is in ",
                 );
                 block.line(line.with_quoted(Role::Plain, path).hanging(2))
             }),
             Err(Error::Different { difference, .. }) => block
-                .line("What was reviewed:")
+                .line("Reviewed effects:")
                 .block(Block::effects(&difference.reviewed.without_contents()).indented(2))
-                .line("What it does now:")
+                .line("Effects now:")
                 .block(Block::effects(&difference.now).indented(2)),
             Err(Error::NotReviewed { now, .. }) => block
-                .line("What it does now:")
+                .line("Effects now:")
                 .block(Block::effects(now).indented(2)),
             _ => block,
         }

@@ -195,7 +195,7 @@ async fn nothing(request: &Request, session: &SessionId, store: &Store) -> Error
     let open = store.durable().open_actions(Scope::Session(session)).await;
     let advice = match open.as_deref() {
         Ok([resolving, ..]) => format!(
-            "somebody else is resolving {} right now",
+            "{} is being resolved elsewhere right now",
             resolving.action.id
         ),
         _ => match elsewhere(request, session, store).await {
@@ -248,7 +248,7 @@ fn interrupted(top: &StackedAction, store: &Store) -> Error {
             .unwrap_or(APPLY_INTERRUPTED)
             .to_owned(),
         advice: format!(
-            "`{show}` shows it; `--id {id}` applies it all the same, and `resolve discard` drops it"
+            "`{show}` shows it; `--id {id}` applies it anyway, and `resolve discard` drops it"
         ),
     }
 }

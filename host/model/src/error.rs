@@ -109,8 +109,8 @@ pub enum Error {
         /// How.
         decision: Decision,
     },
-    /// The action is being resolved by somebody else right now.
-    #[error("Pending action {0} is being resolved by somebody else.")]
+    /// The action is being resolved elsewhere right now.
+    #[error("Pending action {0} is being resolved elsewhere.")]
     ResolutionInProgress(ActionId),
     /// The session has no such action.
     #[error("There is no pending action {0} in this session.")]
@@ -167,7 +167,7 @@ pub enum Error {
     /// The decision is about another review than the action's: an apply would do something else by
     /// now. Nothing was tried.
     #[error(
-        "nothing was applied: it no longer does what was reviewed ({}); look at it again before you decide again",
+        "nothing was applied: its effects differ from the review ({}); review it again, then decide",
         .now.counts()
     )]
     NotReviewed {
@@ -191,7 +191,7 @@ pub enum Error {
     /// is not here. Nothing was tried. It can be discarded
     /// [all the same](crate::pending::Resolution::abandon).
     #[error(
-        "nobody can find out whether an apply that was cut off has taken effect: {} is not here, or is another directory now", .workspace.display()
+        "can't determine the outcome of an interrupted apply: workspace {} is missing or was replaced", .workspace.display()
     )]
     Unrecovered {
         /// The action, which is interrupted as before.

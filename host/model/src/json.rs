@@ -373,9 +373,9 @@ mod tests {
             assert_eq!(refused, expected, "{text}");
         };
         check(r#"{"a": {"b": 1}, "b": [{"a": 1}, {"a": 2}]}"#, None);
-        let told = "the member \"a\" stands twice in one object at line 1 column 20";
+        let told = "the member \"a\" appears twice in one object at line 1 column 20";
         check(r#"{"a": 1, "b": 2, "a": 1}"#, Some(told));
-        let told = "the member \"a\" stands twice in one object at line 1 column 24";
+        let told = "the member \"a\" appears twice in one object at line 1 column 24";
         check(r#"{"x": [{"a": 1, "\u0061": 1}]}"#, Some(told));
     }
 

@@ -23,7 +23,7 @@ pub use crate::interruption::Interruption;
 pub use brief::{BriefAction, NamedAction};
 
 /// Why an action is discarded that has [expired](PendingAction::expires_at).
-pub const EXPIRED: &str = "expired: nobody decided in time";
+pub const EXPIRED: &str = "expired: not decided in time";
 
 /// The source tool's name where a plugin gives none.
 pub const DEFAULT_SOURCE_TOOL_NAME: &str = "custom_tool";

@@ -185,8 +185,8 @@ pub(super) fn who(by: &DecidedBy) -> String {
         (Actor::Model, _) => "the model".to_owned(),
         (Actor::Program { .. }, Some(name)) => format!("the program {name}"),
         (Actor::Person { .. }, Some(name)) => format!("{name}, a person"),
-        (_, Some(name)) => format!("somebody unknown, as {name}"),
-        (_, None) => "somebody who gave no name".to_owned(),
+        (_, Some(name)) => format!("an unknown actor, as {name}"),
+        (_, None) => "an unnamed actor".to_owned(),
     }
 }
 

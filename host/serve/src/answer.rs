@@ -97,7 +97,7 @@ pub fn of_mistake(told: &str) -> CallToolResult {
 /// still has that.
 pub fn of_decided_elsewhere(found: Option<&ActionRecord>) -> CallToolResult {
     let Some((record, resolved)) = found.and_then(|it| Some((it, it.resolved.as_ref()?))) else {
-        return of_mistake("Somebody has decided about it meanwhile, and nobody knows how.");
+        return of_mistake("It was resolved elsewhere in the meantime, with an unknown outcome.");
     };
     let named = NamedAction::from(&record.action);
     let done = resolved.decision.past();

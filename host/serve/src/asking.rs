@@ -148,7 +148,7 @@ impl Caller {
                 Ok(Some(record)) if record.resolved.is_none() => {}
                 Ok(found) => return found,
                 // Who can't look waits on.
-                Err(error) => tracing::warn!("nobody knows how {id} is: {error}"),
+                Err(error) => tracing::warn!("can't read the state of action {id}: {error}"),
             }
             changed.await;
         }

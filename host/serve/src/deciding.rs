@@ -123,7 +123,7 @@ impl Decider {
                 match answered {
                     Ok(answered) => self.decided(caller, request, &choices, &answered),
                     Err(error) => {
-                        tracing::warn!("the client did not ask anybody: {error}");
+                        tracing::warn!("the client asked no one: {error}");
                         self.at_a_terminal(action)
                     }
                 }
@@ -145,7 +145,7 @@ impl Decider {
                         let question = self.question(&choices, request);
                         caller.end_with(Instead::question(question, state));
                     }
-                    Err(problem) => tracing::warn!("nobody could be asked: {problem}"),
+                    Err(problem) => tracing::warn!("the question could not be asked: {problem}"),
                 }
                 self.at_a_terminal(action)
             }
@@ -182,7 +182,7 @@ impl Decider {
             }
             found = caller.decided_elsewhere(&self.store, &action.id) => elsewhere(caller, found),
             () = sleep(ANSWERED_WITHIN) => Approval::Drop {
-                reason: format!("nobody has decided within a day. It stays pending. {how}"),
+                reason: format!("there was no decision within a day. It stays pending. {how}"),
             },
         })
     }
@@ -213,16 +213,16 @@ impl Decider {
                 let reason = reason.unwrap_or_else(|| request.resolution.reason.clone());
                 let mut apply = Resolution::apply(reason).with_id(choices[at].id.clone());
                 apply.review = choices[at].effects.as_ref().map(Effects::digest);
-                (apply, "whoever was asked chose another action")
+                (apply, "the user chose another action")
             }
             Answer::Discard(Chosen { at, reason }) => {
                 let reason =
                     reason.unwrap_or_else(|| "discarded when asked to apply it".to_owned());
                 let discard = Resolution::discard(reason).with_id(choices[at].id.clone());
-                (discard, "whoever was asked discards it")
+                (discard, "the user discards it")
             }
             Answer::Later(reason) => {
-                let left = "whoever was asked leaves it pending for now";
+                let left = "the user leaves it pending for now";
                 return Approval::Decline {
                     decided_by: asked_in(&caller.client).with_evidence(Evidence::Client),
                     reason: match reason {
@@ -235,7 +235,7 @@ impl Decider {
             Answer::Declined => {
                 return Approval::Decline {
                     decided_by: asked_in(&caller.client).with_evidence(Evidence::Client),
-                    reason: "whoever was asked declined to decide".to_owned(),
+                    reason: "the user declined to decide".to_owned(),
                     advice: format!("It stays pending. {}", self.how(action)),
                 };
             }
@@ -274,7 +274,7 @@ impl Decider {
     fn how(&self, action: &PendingAction) -> String {
         let resolve = self.command(&["resolve", "apply", "--id", action.id.as_str()]);
         format!(
-            "Ask the user to run `{resolve}` in a terminal (or `discard` instead of `apply`), and go on meanwhile."
+            "Ask the user to run `{resolve}` in a terminal (or `discard` instead of `apply`), and continue in the meantime."
         )
     }
 
@@ -288,7 +288,7 @@ impl Decider {
 fn elsewhere(caller: &Caller, found: Option<ActionRecord>) -> Approval {
     caller.end_with(Instead::Elsewhere(found.map(Box::new)));
     Approval::Drop {
-        reason: "somebody else has decided about it meanwhile".to_owned(),
+        reason: "it was resolved elsewhere in the meantime".to_owned(),
     }
 }
 

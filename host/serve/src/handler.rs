@@ -114,7 +114,7 @@ impl Place {
         found.ok_or_else(|| {
             let id: String = id.chars().take(100).collect();
             let told = format!(
-                "there is no task `{id}` here: it ended long ago, or the server was started anew since. What nobody has decided about is pending still, and `resolve` asks about it again"
+                "unknown task `{id}`: it expired, or the server was restarted. Unresolved actions are still pending; call `resolve` again"
             );
             ErrorData::invalid_params(told, None)
         })

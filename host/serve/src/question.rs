@@ -165,7 +165,7 @@ pub fn read(result: &ElicitResult, choices: &[Choice]) -> Answer {
     match result.action {
         ElicitationAction::Accept => {}
         ElicitationAction::Decline => return Answer::Declined,
-        _ => return Answer::None("whoever was asked dismissed the question"),
+        _ => return Answer::None("the user dismissed the question"),
     }
     let filled = result.content.as_ref().map(Filled::deserialize);
     let Some(Ok(filled)) = filled else {

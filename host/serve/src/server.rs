@@ -336,8 +336,8 @@ impl Server {
             Some(Instead::Decided(resolution)) => resolution,
         };
         let told = match resolution.decision {
-            Decision::Apply => "Whoever was asked chose another of the pending actions.",
-            Decision::Discard => "Nothing was applied: whoever was asked discarded it instead.",
+            Decision::Apply => "The user chose another of the pending actions.",
+            Decision::Discard => "Nothing was applied: the user discarded it instead.",
         };
         let somebody = asked_in(&caller.client).with_evidence(Evidence::Client);
         match self.session.resolve(resolution, somebody).await {

@@ -85,7 +85,7 @@ impl Tasks {
             if let Some(waiting) = entry.answer.take() {
                 let _ = waiting.send(answer);
             }
-            entry.change("What was answered is carried out.", TaskPayload::Working);
+            entry.change("The answer is being carried out.", TaskPayload::Working);
             Ok(())
         })
     }
@@ -196,7 +196,7 @@ impl Candidate {
             stop: self.stop,
         };
         if !self.tasks.begin(entry) {
-            return Err("as many tasks as there may be wait for somebody");
+            return Err("too many tasks wait for a decision");
         }
         // It is there to be asked about before its client hears of it.
         let _ = self.begun.send(task);

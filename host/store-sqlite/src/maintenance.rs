@@ -101,7 +101,7 @@ fn check_actions(connection: &Connection, problems: &mut Vec<String>) -> Result<
     )?;
     find(
         "a.state = 'resolving' AND (a.holder IS NULL OR a.lease_until IS NULL OR a.decision IS NULL)".to_owned(),
-        "is being resolved by nobody",
+        "is being resolved without a host",
     )?;
     find(
         "(a.state IN ('applied', 'discarded')) <> (a.resolved IS NOT NULL AND a.resolved_at IS NOT NULL)".to_owned(),

@@ -331,7 +331,7 @@ async fn scripts_and_styles_in_html_vue_and_svelte() {
         .await
         .unwrap();
     let text = previewed.text();
-    let left = "Left as they are, since the replacement would change what the code there means: 1 match, at a.html:3.";
+    let left = "Left as they are, since the replacement would change the meaning of that code: 1 match, at a.html:3.";
     assert!(text.contains(left), "{text}");
     assert!(
         text.contains("Syntax errors in 1 file, the first of each at a.html:6."),

@@ -14,7 +14,7 @@ async fn check(file: &str, before: &str, op: (&str, &str), after: &str) {
         true => {
             assert_eq!(tree.pending().await, 0, "{text}");
             let told = [
-                "since the replacement would change what the code there means: 1 match, at ",
+                "since the replacement would change the meaning of that code: 1 match, at ",
                 "since the replacement would be a syntax error there: 1 match, at ",
                 "having code that `pat` doesn't have, such as ",
             ];
@@ -225,7 +225,7 @@ async fn comments_that_go_with_a_match_are_counted_and_named() {
     let text = previewed.text();
     let first = "3 replacements in 1 file, of 1 file searched. 2 comments would be removed.\n";
     assert!(text.starts_with(first), "{text}");
-    let told = "Inside what is replaced, and removed with it: 2 comments, at a.js:2, a.js:4.";
+    let told = "Inside replaced code, and removed with it: 2 comments, at a.js:2, a.js:4.";
     assert!(text.contains(told), "{text}");
     let details: Value = previewed.details.unwrap().value().clone();
     assert_eq!(details["removedComments"], 2);

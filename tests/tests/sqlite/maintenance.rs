@@ -137,7 +137,7 @@ async fn a_check_names_each_thing_that_is_wrong() {
         ),
         (
             "UPDATE actions SET state = 'resolving'",
-            format!("action {id} is being resolved by nobody"),
+            format!("action {id} is being resolved without a host"),
         ),
         (
             "UPDATE actions SET state = 'applied'",

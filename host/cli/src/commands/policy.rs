@@ -98,7 +98,7 @@ fn verdicts(block: Block, of_model: &Judgement, on_the_line: &Judgement) -> Bloc
     };
     let told = match on_the_line.verdict {
         same if same == of_model.verdict => "the same",
-        Verdict::Allow => "let through, since whoever runs the command decides",
+        Verdict::Allow => "allowed, since the user of the command line decides",
         other => told(other),
     };
     block.line(verdict("On the command line, without a terminal:", told))

@@ -46,7 +46,7 @@ pub async fn effects(
         Ok(effects) => Ok(effects),
         // It can be shown all the same.
         Err(error) => {
-            tracing::warn!("what it would do could not be seen: {error}");
+            tracing::warn!("its effects could not be read: {error}");
             Ok(None)
         }
     }

@@ -362,7 +362,7 @@ impl Desk<'_> {
             return Err(Failure::from(error));
         }
         on_stderr(format_args!("{error}."));
-        let question = "Apply it here all the same? [y/N] ";
+        let question = "Apply it here anyway? [y/N] ";
         match prompt::confirm(question, &self.interrupt).await {
             Some(true) => Ok(true),
             _ => Err(Failure::from(error)),

@@ -136,7 +136,7 @@ async fn terminated() {
             terminate.recv().await;
         }
         Err(error) => {
-            tracing::warn!("nobody watches for SIGTERM: {error}");
+            tracing::warn!("can't handle SIGTERM: {error}");
             std::future::pending().await
         }
     }

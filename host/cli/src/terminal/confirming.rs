@@ -39,7 +39,7 @@ pub fn check(wanted: bool, is_json: bool) -> Result<(), Failure> {
         return Ok(());
     }
     let failure = Failure::usage("`--confirm-effects` asks on a terminal, and there is none");
-    Err(failure.with_hint("`--rehearse always` applies only what the host has seen before"))
+    Err(failure.with_hint("`--rehearse always` applies only verified actions"))
 }
 
 /// Whether somebody can be asked in the midst of a command.
@@ -144,9 +144,9 @@ impl Approver for OperatorRules {
             Some(true) => Confirmation::Commit,
             Some(false) => Confirmation::Decline {
                 decided_by: decider::person_at_terminal(),
-                reason: "what it changed was not confirmed".to_owned(),
+                reason: "its changes were not confirmed".to_owned(),
             },
-            None => drop("what it changed was not confirmed".to_owned()),
+            None => drop("its changes were not confirmed".to_owned()),
         }
     }
 

@@ -35,7 +35,7 @@ impl Hangups {
     pub fn watch() -> Self {
         let ends_with_terminal = is_in_foreground() && !is_ignored();
         let signals = signal(SignalKind::hangup())
-            .inspect_err(|error| tracing::warn!("nobody watches for SIGHUP: {error}"));
+            .inspect_err(|error| tracing::warn!("can't handle SIGHUP: {error}"));
         Self {
             signals: signals.ok(),
             ends_with_terminal,

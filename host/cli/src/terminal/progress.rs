@@ -104,10 +104,10 @@ impl Progress {
             Event::NamesLeftOut { names, .. } => self.bar.suspend(|| {
                 let note = match names {
                     1 => {
-                        " 1 name that is not UTF-8 was left out of what the tool listed".to_owned()
+                        " 1 name that is not UTF-8 was left out of the tool's listings".to_owned()
                     }
                     names => format!(
-                        " {names} names that are not UTF-8 were left out of what the tool listed"
+                        " {names} names that are not UTF-8 were left out of the tool's listings"
                     ),
                 };
                 on_stderr(Line::new().with_role(Role::Note, "note:").with(note));

@@ -70,7 +70,7 @@ impl Question<'_> {
                 Some(Choice::Quit) => return Answer::Quit,
                 Some(Choice::Show) => show().await,
                 Some(Choice::Help) => self.help(),
-                None => on_stderr("Please answer one of these, or ? for what they mean."),
+                None => on_stderr("Please answer one of these, or ? for help."),
             }
         };
         let reason = match self.reason {

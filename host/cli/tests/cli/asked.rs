@@ -181,7 +181,7 @@ fn only_who_answered_at_a_terminal_is_recorded_as_a_person() {
     assert_eq!(resolved["reason"], "");
     let log = store.airlock(folder.path(), &["log"]).run();
     assert!(
-        log.stdout.contains("applied by somebody unknown, as "),
+        log.stdout.contains("applied by an unknown actor, as "),
         "{log:#?}"
     );
 }

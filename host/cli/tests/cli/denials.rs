@@ -134,8 +134,8 @@ fn what_a_person_declines_in_a_client_is_in_the_log_before_what_they_decide_late
     assert_eq!(log.len(), 3, "{log:?}");
     assert_eq!(log[0]["resolved"]["decision"], "apply");
     let whys = [
-        "whoever was asked leaves it pending for now: after lunch",
-        "whoever was asked declined to decide",
+        "the user leaves it pending for now: after lunch",
+        "the user declined to decide",
     ];
     let person = json!({"actor": "person", "name": "user of test", "evidence": "client"});
     for (entry, why) in log[1..].iter().zip(whys) {

@@ -202,7 +202,7 @@ fn three_where_the_plugin_is_not_loaded() {
 
 #[test]
 fn four_where_a_limit_or_a_crash_ends_it() {
-    let faulty = "hint: this is a fault of the tool; `-v` shows what it logged before";
+    let faulty = "hint: this is a fault of the tool; `-v` shows its log";
     check(
         puppet(json!([{"do": "spin"}]), &["--timeout", "1.5"]).run(),
         4,

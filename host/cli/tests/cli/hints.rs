@@ -18,7 +18,7 @@ fn nobody_is_advised_to_show_what_is_shown_already() {
         let hint = ran.stderr.lines().last().unwrap_or_default();
         assert_eq!((ran.code, hint), (4, expected), "{options:?}");
     };
-    check(&[], &format!("{fault}; `-v` shows what it logged before"));
+    check(&[], &format!("{fault}; `-v` shows its log"));
     check(&["-v"], fault);
     check(&["-vv"], fault);
 
@@ -30,7 +30,7 @@ fn nobody_is_advised_to_show_what_is_shown_already() {
         assert_eq!((ran.code, hint), (3, expected), "{options:?}");
     };
     let fault = "hint: this is a fault of the plugin";
-    check(&[], &format!("{fault}; `-v` shows what it logged"));
+    check(&[], &format!("{fault}; `-v` shows its log"));
     check(&["-v"], fault);
 }
 

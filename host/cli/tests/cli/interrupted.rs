@@ -202,7 +202,7 @@ fn an_action_that_is_being_resolved_is_listed_as_such() {
         .run();
     let (kind, _, hint) = ran.error();
     assert_eq!((ran.code, kind.as_str()), (1, "nothing-pending"));
-    assert_eq!(hint, format!("somebody else is resolving {id} right now"));
+    assert_eq!(hint, format!("{id} is being resolved elsewhere right now"));
     let ran = store
         .airlock(
             folder.path(),

@@ -73,7 +73,7 @@ fn what_is_wrong_with_them_is_told_with_its_place() {
     check(&[&puppet, "typed", "{oops}"], &[not_json]);
     check(&[&puppet, "typed", "@params.json"], &[not_json]);
     check(&[&puppet, "typed", "-"], &[not_json]);
-    let twice = "the params can't be used: the member \"count\" stands twice in one object";
+    let twice = "the params can't be used: the member \"count\" appears twice in one object";
     check(&[&puppet, "typed", r#"{"count": 1, "count": 2}"#], &[twice]);
     check(
         &[&puppet, "typed", "@missing"],

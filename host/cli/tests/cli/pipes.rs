@@ -254,6 +254,6 @@ fn names_that_a_tool_could_not_be_told_are_noted() {
     let ran = puppet(list, &["--workspace", workspace.path().to_str().unwrap()]).run();
     assert_eq!(ran.code, 0, "{ran:#?}");
     assert!(ran.stdout.contains(r#"["plain"]"#), "{ran:#?}");
-    let note = "note: 1 name that is not UTF-8 was left out of what the tool listed";
+    let note = "note: 1 name that is not UTF-8 was left out of the tool's listings";
     assert!(ran.stderr.contains(note), "{ran:#?}");
 }

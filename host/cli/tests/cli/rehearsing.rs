@@ -100,9 +100,9 @@ fn what_does_something_else_than_was_reviewed_is_applied_by_a_decision_that_name
     let ran = store.airlock(folder.path(), &apply).run();
     assert_eq!(ran.code, 1, "{ran:#?}");
     for told in [
-        "something else than was reviewed (1 created, as before, but not the same)",
-        "What was reviewed:",
-        "What it does now:",
+        "effects would differ from the review (1 created, as before, but not the same)",
+        "Reviewed effects:",
+        "Effects now:",
         "I have looked",
     ] {
         assert!(ran.stderr.contains(told), "{ran:#?}");
@@ -119,7 +119,7 @@ fn what_does_something_else_than_was_reviewed_is_applied_by_a_decision_that_name
         let ran = store.airlock(folder.path(), unseen).run();
         assert_eq!(ran.code, 1, "{ran:#?}");
         assert!(
-            ran.stderr.contains("no longer does what was reviewed"),
+            ran.stderr.contains("its effects differ from the review"),
             "{ran:#?}"
         );
         assert_eq!(names(&folder), [""; 0]);

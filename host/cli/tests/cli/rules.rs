@@ -155,7 +155,7 @@ fn a_model_that_decides_itself_gets_no_control_file_and_nothing_unseen() {
     let mut other = machine.server(&unseen);
     other.call("batch_rename_preview", params(&to("b.txt")));
     let refused = other.resolve("apply");
-    let told = "the host has not seen what it would do";
+    let told = "its effects aren't verified";
     assert!(text(&refused).contains(told), "{refused}");
     // By name it may be let through, and is judged when it is seen.
     let unverified = "[[rule]]\nname = 'unseen'\nunverified = true\nthen = 'allow'";

@@ -221,7 +221,7 @@ fn what_was_untried_stands_below_the_results_with_a_case_to_copy() {
     for (strict, rest) in [
         (
             false,
-            "  With --strict, what is untried fails the test.\n".to_owned() + summary,
+            "  With --strict, an untried property fails the test.\n".to_owned() + summary,
         ),
         (
             true,

@@ -23,7 +23,7 @@ fn what_has_expired_is_discarded_and_can_not_be_applied() {
     let log = store.json(folder.path(), &["log"]);
     let resolved = &log["log"][0]["resolved"];
     assert_eq!(log["log"][0]["id"], *id);
-    assert_eq!(resolved["reason"], "expired: nobody decided in time");
+    assert_eq!(resolved["reason"], "expired: not decided in time");
     assert_eq!(resolved["decidedBy"]["actor"], "program", "{log}");
 
     let id = push("0s");

@@ -142,7 +142,7 @@ fn who_sits_there_is_asked_whether_another_directory_is_the_same_workspace() {
         let mut terminal = Terminal::run(&w, &apply);
         terminal
             .sees("when another directory was there.")
-            .sees("Apply it here all the same? [y/N] ");
+            .sees("Apply it here anyway? [y/N] ");
         terminal.0.send_line(answer).unwrap();
         terminal.ends(code);
         assert_eq!(w.join("a.jpg").exists(), applied, "{answer:?}");

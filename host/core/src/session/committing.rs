@@ -272,7 +272,7 @@ impl Session {
                 (note.reason, note.extra, by, result)
             }
             None => {
-                let text = "It was applied before. What the tool said then is not kept.".to_owned();
+                let text = "It was applied before. The tool's result was not kept.".to_owned();
                 let content = vec![Content::Text { text }];
                 (
                     String::new(),
@@ -349,7 +349,7 @@ impl From<NotCommitted> for Error {
         match error {
             NotCommitted::Lost(error) => Error::Store(error),
             NotCommitted::Different | NotCommitted::Stale(_) => Error::NotCommitted {
-                reason: "it is not what was reviewed".to_owned(),
+                reason: "it differs from the review".to_owned(),
             },
             NotCommitted::Unreadable(error) => error,
             NotCommitted::Refused(reason) => Error::NotCommitted { reason },

@@ -19,12 +19,12 @@ pub(super) fn recover(folder: &Arc<WorkspaceFolder>) -> Option<String> {
         Ok(recovered) => {
             for path in recovered.not_ours {
                 let folder = folder.path().display();
-                tracing::warn!("{folder}/{path} is a commit of somebody else, and is left alone");
+                tracing::warn!("{folder}/{path} is another user's commit, and is left alone");
             }
             for path in recovered.kept {
                 let folder = folder.path().display();
                 tracing::warn!(
-                    "another program wrote to a file while it was replaced: what it wrote is in {folder}/{path}"
+                    "another program wrote to a file while it was replaced: its version is in {folder}/{path}"
                 );
             }
             None

@@ -174,7 +174,7 @@ impl Session {
             Ok(()) => {
                 let label = &action.label;
                 let problem = format!(
-                    "an apply of {label:?} was cut off, and nobody knows what it has done: apply or discard it"
+                    "an apply of {label:?} was interrupted, with an unknown outcome: apply or discard it"
                 );
                 Error::host("could not preview it again", problem)
             }

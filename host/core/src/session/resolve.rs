@@ -151,7 +151,7 @@ impl Session {
             held.release().await;
             return Err(Error::Refused {
                 action: Box::new(NamedAction::from(&*action)),
-                reason: "somebody else has tried to apply it since that was approved; ask again"
+                reason: "another apply was tried since the approval; ask again"
                     .to_owned(),
             });
         }

@@ -92,10 +92,10 @@ impl File {
     /// The keys that a workspace's file can't have, and why.
     pub(super) const OPERATORS_OWN: [(&str, &str); 5] = [
         ("plugins", "chooses which programs run"),
-        ("workspace", "chooses what they can change"),
+        ("workspace", "chooses the files that they can change"),
         (
             "store",
-            "chooses who keeps what was decided, and what is pending",
+            "chooses where decisions and pending actions are kept",
         ),
         ("grants", "allows plugins more"),
         ("http", "chooses who is let in"),

@@ -90,7 +90,7 @@ impl CallOutcome {
         };
         for path in &resolved.kept {
             note.push_str(&format!(
-                "\nAnother program wrote to a file while it was replaced; what it wrote is in {}.",
+                "\nAnother program wrote to a file while it was replaced; its version is in {}.",
                 plain_path(path)
             ));
         }

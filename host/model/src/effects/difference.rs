@@ -35,12 +35,12 @@ impl Difference {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.applied {
-            true => "nothing was changed: applying it now does something else than was reviewed",
-            false => "nothing was applied: what it depends on has changed, and now it would do something else than was reviewed",
+            true => "nothing was changed: its effects differ from the review",
+            false => "nothing was applied: its surroundings have changed, and its effects would differ from the review",
         })?;
         let reviewed = self.reviewed.counts();
         match &self.now.problem {
-            Some(problem) => write!(f, " (nobody knows what, since {problem}"),
+            Some(problem) => write!(f, " (unknown, since {problem}"),
             None => write!(f, " ({}", self.now.counts()),
         }?;
         match self.now.counts() == reviewed {

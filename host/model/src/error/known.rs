@@ -78,7 +78,7 @@ impl fmt::Display for KnownTools {
             0 if count == 0 => f.write_str("there are none"),
             0 => write!(f, "there are {count}, and none has a name like that"),
             told if told == count => write!(f, "there are: {names}"),
-            _ => write!(f, "there are {count}, of which most alike are: {names}"),
+            _ => write!(f, "there are {count}, the most similar are: {names}"),
         }
     }
 }
@@ -132,13 +132,13 @@ mod tests {
             check(
                 asked,
                 &many(&["batch_rename", "ast_edit"]),
-                "there are 1002, of which most alike are: batch_rename",
+                "there are 1002, the most similar are: batch_rename",
             );
         }
         check(
             "tool_1000",
             &many(&[]),
-            "there are 1000, of which most alike are: tool_100, tool_10, tool_101, tool_102, tool_103",
+            "there are 1000, the most similar are: tool_100, tool_10, tool_101, tool_102, tool_103",
         );
     }
 

@@ -126,7 +126,7 @@ impl<'de> Visitor<'de> for AnyValue {
                 Entry::Occupied(place) => {
                     let name = place.key();
                     return Err(A::Error::custom(format_args!(
-                        "the member {name:?} stands twice in one object"
+                        "the member {name:?} appears twice in one object"
                     )));
                 }
             }

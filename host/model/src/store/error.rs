@@ -30,7 +30,7 @@ pub enum StoreError {
     },
     /// The store keeps as many bytes as it may.
     #[error(
-        "the pending store {store} holds {held} bytes, and this action would add {pushed}; the limit is {limit}; resolve what is pending, forget old decisions, or raise the limit"
+        "the pending store {store} holds {held} bytes, and this action would add {pushed}; the limit is {limit}; resolve pending actions, forget old decisions, or raise the limit"
     )]
     StoreFull {
         /// Which store: a path, or an address without its password.
@@ -43,7 +43,7 @@ pub enum StoreError {
         pushed: u64,
     },
     /// The claim has run out, and the action is no longer its holder's.
-    #[error("the claim on pending action {0} was lost; somebody else may have resolved it")]
+    #[error("the claim on pending action {0} was lost; it may have been resolved elsewhere")]
     LeaseLost(ActionId),
     /// The storage behind the store failed.
     #[error(transparent)]

@@ -200,7 +200,7 @@ fn what_was_decided() {
         of(nobody),
         expect![[r#"
             Accept: AST Edit: 2 replacements in 1 file
-              applied by somebody who gave no name (evidence: none), at 120 s
+              applied by an unnamed actor (evidence: none), at 120 s
               from ast_edit of plugin (sha256:5e689e2b0167), durable, id 5755e711"#]],
     );
     check(

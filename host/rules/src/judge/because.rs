@@ -193,7 +193,7 @@ impl fmt::Display for Because {
                     false => write!(f, "{what} is a control file (kind: {name}), which {does}"),
                 }
             }
-            By::Unverified => f.write_str("the host has not seen what it would do"),
+            By::Unverified => f.write_str("its effects aren't verified"),
             By::TooMuchInside => {
                 write!(
                     f,

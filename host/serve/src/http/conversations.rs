@@ -41,7 +41,7 @@ pub enum NoConversation {
     )]
     Unknown,
     #[error(
-        "You have {0} conversations here, which is the limit. One ends when nobody has used it for an hour; without `airlock/session` in `_meta` there is your own, which is always there."
+        "You have {0} conversations, which is the limit. Conversations expire after an hour of inactivity. Without `airlock/session` in `_meta`, you get your own conversation, which is always available."
     )]
     TooMany(usize),
     #[error(transparent)]

@@ -53,7 +53,7 @@ impl Server {
 
     async fn discard_unheard_of(&self, pushed: &[Arc<PendingAction>]) {
         for action in pushed {
-            let reason = "the call that previewed it was cancelled, and nobody heard of it";
+            let reason = "the call that previewed it was cancelled";
             let discard = Resolution::discard(reason).with_id(action.id.clone());
             let discarding = self
                 .session

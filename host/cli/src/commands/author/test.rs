@@ -56,7 +56,7 @@ pub async fn test(request: &Request, verbose: u8, out: &mut Output) -> Result<Ex
     )
     .await?;
     let Some(plugin) = loaded.into_plugin() else {
-        let message = "`airlock test` doesn't test what is part of this program";
+        let message = "`airlock test` doesn't test bundled tools";
         return Err(Failure::usage(message).with_hint("name a project's folder or a component"));
     };
     let cases = read_cases(&found, &plugin)?;

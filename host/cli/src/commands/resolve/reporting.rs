@@ -89,7 +89,7 @@ fn accepting(now: &Effects, resolved: &Resolved, store: &Store) -> String {
     if !resolved.resolution.reason.is_empty() {
         words.extend(["--reason", &resolved.resolution.reason]);
     }
-    format!("`{}` applies what it does now", store.command(&words))
+    format!("`{}` applies the new effects", store.command(&words))
 }
 
 /// With what failed.

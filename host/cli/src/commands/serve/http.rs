@@ -26,7 +26,7 @@ pub fn prepare(over: &OverHttp) {
         tracing::warn!("the limit of open files stays as it is: {error}");
     }
     if !over.address.ip().is_loopback() {
-        let told = "others can reach this address, and what is sent there, tokens among it, is not encrypted: put a proxy with TLS in front, or listen on 127.0.0.1";
+        let told = "others can reach this address, and nothing is encrypted, not even tokens: put a proxy with TLS in front, or listen on 127.0.0.1";
         show_on_stderr(&Block::new().own_named(Role::Error, "warning:", told, 2));
     }
 }

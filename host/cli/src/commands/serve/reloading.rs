@@ -51,7 +51,7 @@ async fn reload(setup: &Setup, listed: &Session, rebind: impl Fn() -> Result<boo
         Ok(false) => "the list of tools is the same",
         Err(error) => {
             failure(error).report_on_stderr();
-            on_stderr("the plugins were not reloaded for what is open");
+            on_stderr("the plugins of open conversations were not reloaded");
             return;
         }
     };

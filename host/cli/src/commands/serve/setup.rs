@@ -214,7 +214,7 @@ impl Sessions for Setup {
 
     async fn end(&self, server: &Server) {
         if let Err(error) = self.discard_volatile(server, REASON_OF_ONE).await {
-            tracing::warn!("what a conversation left behind could not be discarded: {error}");
+            tracing::warn!("could not discard a conversation's volatile actions: {error}");
         }
     }
 }

@@ -103,7 +103,7 @@ fn a_person_whom_the_client_asks_decides_and_the_record_says_it_is_the_clients_w
     );
     check(
         accept("discard"),
-        "whoever was asked discarded it instead",
+        "the user discarded it instead",
         "a.jpeg",
         0,
     );
@@ -313,10 +313,10 @@ fn of_several_pending_actions_whoever_is_asked_chooses() {
         let by = last_decision(&store, folder.path());
         assert_eq!((by.0, by.1), (json!("user of test"), json!("client")));
     };
-    let another = "Whoever was asked chose another of the pending actions.";
+    let another = "The user chose another of the pending actions.";
     check(0, "apply", "Applied batch rename", &["a.jpeg", "b.md"]);
     check(1, "apply", another, &["a.jpg", "b.txt"]);
-    let discarded = "whoever was asked discarded it instead";
+    let discarded = "the user discarded it instead";
     check(0, "discard", discarded, &["a.jpeg", "b.txt"]);
     check(1, "discard", discarded, &["a.jpeg", "b.txt"]);
 }

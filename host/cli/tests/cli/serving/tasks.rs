@@ -143,7 +143,7 @@ fn a_task_asks_whomever_its_client_can_ask_and_ends_with_what_they_decide() {
     };
     let accept = |decision: &str| json!({"action": "accept", "content": {"decision": decision}});
     check(accept("apply"), "Applied batch rename", "a.jpg", false);
-    let discarded = "whoever was asked discarded it instead";
+    let discarded = "the user discarded it instead";
     check(accept("discard"), discarded, "a.jpeg", false);
     check(accept("later"), "leaves it pending for now", "a.jpeg", true);
     check(
@@ -207,19 +207,19 @@ fn a_task_is_only_for_whoever_has_tasks_and_only_where_somebody_is_to_be_asked()
             "tasks/get",
             json!({"taskId": "0"}),
             -32602,
-            "there is no task `0` here",
+            "unknown task `0`",
         ),
         (
             "tasks/update",
             json!({"taskId": "0", "inputResponses": {}}),
             -32602,
-            "there is no task",
+            "unknown task",
         ),
         (
             "tasks/cancel",
             json!({"taskId": "0"}),
             -32602,
-            "there is no task",
+            "unknown task",
         ),
         ("tasks/get", json!({}), -32602, "`params.taskId` is missing"),
         (

@@ -31,10 +31,10 @@ impl Session {
         if self.try_to_keep(store, action, &shorter).await.is_ok() {
             return shorter;
         }
-        let problem = format!("what it changes could not be kept: {full}");
+        let problem = format!("its effects could not be kept: {full}");
         let unverified = only(Effects::unverified(problem));
         if let Err(error) = self.try_to_keep(store, action, &unverified).await {
-            tracing::warn!("could not keep what an action would do: {error}");
+            tracing::warn!("could not keep an action's effects: {error}");
         }
         unverified
     }

@@ -22,7 +22,7 @@ pub fn block(untried: &[Untried], strict: bool, cases: &str) -> Block {
         ));
     }
     if !strict {
-        lines.push("With --strict, what is untried fails the test.".to_owned());
+        lines.push("With --strict, an untried property fails the test.".to_owned());
     }
     lines
         .into_iter()
