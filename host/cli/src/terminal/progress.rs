@@ -103,9 +103,7 @@ impl Progress {
             } => self.show(&describe(message, *progress, *total)),
             Event::NamesLeftOut { names, .. } => self.bar.suspend(|| {
                 let note = match names {
-                    1 => {
-                        " 1 name that is not UTF-8 was left out of the tool's listings".to_owned()
-                    }
+                    1 => " 1 name that is not UTF-8 was left out of the tool's listings".to_owned(),
                     names => format!(
                         " {names} names that are not UTF-8 were left out of the tool's listings"
                     ),

@@ -37,6 +37,7 @@ mod new_choices;
 mod new_projects;
 mod new_without;
 mod packages;
+mod pages;
 mod params;
 #[cfg(unix)]
 mod pipes;

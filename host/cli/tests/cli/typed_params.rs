@@ -108,7 +108,7 @@ fn the_help_of_a_plugin_lists_its_params_behind_a_margin() {
     );
     check(
         &["run", &guest("puppet"), "--help"],
-        &["Tools, each with params", "│ typed"],
+        &["Tools, each with its own params", "│ typed"],
     );
 }
 

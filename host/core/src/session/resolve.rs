@@ -151,8 +151,7 @@ impl Session {
             held.release().await;
             return Err(Error::Refused {
                 action: Box::new(NamedAction::from(&*action)),
-                reason: "another apply was tried since the approval; ask again"
-                    .to_owned(),
+                reason: "another apply was tried since the approval; ask again".to_owned(),
             });
         }
         let is_first = resolution.decision == Decision::Apply && attempt == 1;

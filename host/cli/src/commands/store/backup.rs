@@ -65,7 +65,8 @@ pub async fn restore(from: &Path, store: &Named, out: &mut Output) -> Result<Exi
     let list = choice.command(&["pending", "--all"]);
     let told = format!("Restored {} from {}.", path.display(), from.display());
     out.line(Line::from(told).hanging(2));
-    let interrupted = "Pending actions may have been resolved since that backup, so they are interrupted: ";
+    let interrupted =
+        "Pending actions may have been resolved since that backup, so they are interrupted: ";
     out.line(Line::from(interrupted).with_role(Role::Command, format!("`{list}`")));
     out.json(&json!({"restored": path.to_string_lossy(), "from": from.to_string_lossy()}));
     Ok(Exit::Done)
