@@ -73,6 +73,8 @@ fn problem(command: &str, help: &mut Help) -> Option<String> {
     let most = names.len().min(2);
     let subcommand = match (1..=most).rev().find(is_known) {
         Some(count) => names[..count].to_vec(),
+        // Such as `airlock --version`, or with a word that stands for any command.
+        None if names.is_empty() || words.contains(&"COMMAND") => return None,
         None => return Some("no such command".to_owned()),
     };
     let text = help.of(&subcommand)?.to_owned();

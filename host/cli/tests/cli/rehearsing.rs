@@ -100,7 +100,7 @@ fn what_does_something_else_than_was_reviewed_is_applied_by_a_decision_that_name
     let ran = store.airlock(folder.path(), &apply).run();
     assert_eq!(ran.code, 1, "{ran:#?}");
     for told in [
-        "effects would differ from the review (1 created, as before, but not the same)",
+        "effects differ from the review (1 created, as before, but not the same)",
         "Reviewed effects:",
         "Effects now:",
         "I have looked",

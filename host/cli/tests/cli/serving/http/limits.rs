@@ -135,7 +135,7 @@ fn there_are_no_more_connections_and_conversations_than_may_be() {
     ann.conversation = given.map(str::to_owned);
     let refused = ann.preview();
     assert!(
-        text(&refused).starts_with("You have 1 conversations here"),
+        text(&refused).starts_with("You have 1 conversations, which"),
         "{refused}"
     );
     let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
