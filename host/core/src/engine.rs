@@ -14,10 +14,10 @@ use crate::instance::State;
 use crate::runtime::{LiveInstances, Runtime, guest_memory, instances_by_memory};
 use crate::workspace::ScratchRoots;
 
-/// Compiles plugins and runs their instances. Cheap to clone; clones share everything.
+/// Compiles plugins and runs their instances. Cloning is cheap; clones share everything.
 ///
-/// A process needs one. It holds a pool of instance slots, a thread that lets long computations be
-/// interrupted, and a linker with what a guest may import.
+/// A process needs one engine. It holds a pool of instance slots, a thread that interrupts long
+/// computations, and a linker with the imports that guests can use.
 #[derive(Clone)]
 pub struct Engine {
     inner: Arc<EngineInner>,
@@ -35,7 +35,7 @@ struct EngineInner {
 }
 
 impl Engine {
-    /// An engine with the default settings and without a compile cache.
+    /// Creates an engine with the default settings and without a compile cache.
     ///
     /// # Errors
     /// See [`EngineBuilder::build`].
@@ -43,25 +43,26 @@ impl Engine {
         Self::builder().build()
     }
 
-    /// A builder for an engine.
+    /// Returns a builder for an engine.
     pub fn builder() -> EngineBuilder {
         EngineBuilder::default()
     }
 
-    /// The wasmtime engine inside: the one way around this crate's own types.
+    /// Returns the underlying wasmtime engine. This is the only escape hatch from this crate's own
+    /// types.
     ///
-    /// What is compiled or instantiated with it shares the pool and the epoch thread, but none of
-    /// the limits, gates and checks.
+    /// Code that you compile or instantiate with it shares the pool and the epoch thread, but has
+    /// none of the limits, gates and checks.
     pub fn wasmtime(&self) -> &wasmtime::Engine {
         self.inner.runtime.wasmtime()
     }
 
-    /// The default limits of sessions.
+    /// Returns the default limits of sessions.
     pub fn limits(&self) -> &Limits {
         &self.inner.limits
     }
 
-    /// The number of live guest instances.
+    /// Returns the number of live guest instances.
     pub fn live_instances(&self) -> usize {
         self.live().count()
     }
@@ -115,7 +116,7 @@ impl fmt::Debug for Engine {
     }
 }
 
-/// What fits in a few hundred GiB of addresses.
+/// Number of instances that fits in a few hundred GiB of address space.
 const FEW_INSTANCES: u32 = 32;
 
 /// Builder for an [`Engine`].
@@ -154,55 +155,53 @@ impl Default for EngineBuilder {
 }
 
 impl EngineBuilder {
-    /// The limits of sessions that set none of their own, and of loading a plugin.
+    /// Sets the limits for loading plugins, and for sessions that don't set their own.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// How many guest instances may be alive at one time. Default: one for each 8 MiB of memory
-    /// that the machine has, or that the process may have by its control group, between 64 and
-    /// 4,096.
+    /// Sets the maximum number of live guest instances. Default: one per 8 MiB of memory that the
+    /// machine has, or that the control group grants the process, between 64 and 4,096.
     ///
-    /// When there are as many, the idle one whose last call is the longest ago, and which has no
-    /// volatile action, is dropped for the next; where there is none, a call waits for its
-    /// [`Limits::call_time`]. Each takes address space, of which processes have room for some
-    /// thousands.
+    /// At the maximum, a new instance replaces the least recently called idle one that holds no
+    /// volatile action. If there is none, the call waits up to its [`Limits::call_time`]. Each
+    /// instance takes address space, which is enough for a few thousand of them per process.
     pub fn live_instances(mut self, count: u32) -> Self {
         self.live_instances = Some(count.max(1));
         self
     }
 
-    /// How many of the plugins that were loaded last stay in memory though nobody has them, so that
-    /// loading one of them again costs a hash of its bytes. Default: 4. One that somebody has costs
-    /// no more in any case.
+    /// Sets how many of the most recently loaded plugins stay in memory after their last handle is
+    /// dropped. Loading one of them again only hashes its bytes. Default: 4. Plugins that are still
+    /// in use don't need this.
     pub fn kept_loads(mut self, count: usize) -> Self {
         self.kept_loads = count;
         self
     }
 
-    /// Bytes of stack that a guest may use. Default: 2 MiB, which is enough for an interpreter to
-    /// meet its own bound first.
+    /// Sets the stack size of guests, in bytes. Default: 2 MiB, which is enough for an interpreter
+    /// to reach its own limit first.
     pub fn stack_bytes(mut self, bytes: usize) -> Self {
         self.stack_bytes = bytes;
         self
     }
 
-    /// The largest component that is compiled, in bytes. Default: 128 MiB.
+    /// Sets the maximum size of a component, in bytes. Default: 128 MiB.
     pub fn plugin_bytes(mut self, bytes: usize) -> Self {
         self.plugin_bytes = bytes;
         self
     }
 
-    /// Keeps compiled plugins here. Default: nothing is written, and each process compiles anew.
+    /// Keeps compiled plugins in this cache. Default: none, so each process compiles them again.
     pub fn cache(mut self, cache: CompileCache) -> Self {
         self.cache = Some(cache);
         self
     }
 
-    /// Keeps compiled plugins in the current user's own folders, as those of a program of this
-    /// name: see [`CompileCache::of_user`]. Where that can't be opened, which costs time and
-    /// nothing else, there is a warning in the log.
+    /// Keeps compiled plugins in the current user's own folders, under this program name: see
+    /// [`CompileCache::of_user`]. If the cache can't be opened, this logs a warning, and plugins
+    /// are compiled without it.
     pub fn user_cache(mut self, program: &str) -> Self {
         match CompileCache::of_user(program) {
             Ok(cache) => self.cache = Some(cache),
@@ -211,55 +210,55 @@ impl EngineBuilder {
         self
     }
 
-    /// Compiles in a process that runs this program, so that no component can take more time and
-    /// memory of the host than [`CompileLimits`] say. The program is one of the embedder's own,
-    /// built with this version of this library, and calls
-    /// [`compiler_main`](crate::compile::compiler_main) first in its `main`: the host's itself, by
-    /// [`current_exe`](std::env::current_exe), or another beside it. It gets one argument and no
-    /// environment, and what it answers is run as the host's own code is. It is killed where the
-    /// load is given up.
+    /// Compiles in a separate process that runs this program, so that no component can take more of
+    /// the host's time and memory than [`CompileLimits`] allow. The program is one of your own,
+    /// built with this version of this library: the host itself, by
+    /// [`current_exe`](std::env::current_exe), or another executable next to it. It must call
+    /// [`compiler_main`](crate::compile::compiler_main) first in its `main`. It gets one argument
+    /// and no environment. Its output is executed with the same trust as the host's own code. It is
+    /// killed if the load is abandoned.
     ///
-    /// Default: none. Then components compile on threads, [`CompileLimits::at_once`] of them, and a
-    /// load fails where that takes longer than [`CompileLimits::time`]. That doesn't end the
-    /// thread: it compiles on, takes what memory and processor time it wants, and no other
-    /// component is compiled in its place. Three such components can bring down a host. So name a
-    /// program wherever components are loaded that are not your own.
+    /// Default: none. Components are then compiled on threads, [`CompileLimits::at_once`] of them,
+    /// and a load fails if it takes longer than [`CompileLimits::time`]. The thread keeps running
+    /// after that, without a bound on memory or processor time, and keeps its place in the limit.
+    /// Three such components can bring down a host. Set a program if you load components that are
+    /// not your own.
     #[cfg(unix)]
     pub fn compiler(mut self, program: impl Into<PathBuf>) -> Self {
         self.compiler = Some(program.into());
         self
     }
 
-    /// How complex a component may be, and what compiling it may cost.
+    /// Sets how complex a component may be, and how much compiling it may cost.
     pub fn compile_limits(mut self, limits: CompileLimits) -> Self {
         self.compile_limits = limits;
         self
     }
 
-    /// The directory in which sessions make their scratch directories. Default: the system's, for
-    /// temporary files.
+    /// Sets the directory in which sessions create their scratch directories. Default: the system's
+    /// directory for temporary files.
     pub fn scratch_parent(mut self, folder: impl Into<PathBuf>) -> Self {
         self.scratch_parent = folder.into();
         self
     }
 
-    /// How many descriptors of the process all guests together may have open: for files,
-    /// directories, listings and streams. Default: half of what the process may have (`ulimit -n`,
-    /// as it is when the engine is built), so that the other half is the host's own.
+    /// Sets how many file descriptors all guests together may have open: for files, directories,
+    /// listings and streams. Default: half of the process's limit (`ulimit -n`, read when the
+    /// engine is built). The other half is left to the host.
     ///
-    /// They are shared out between [tenants](crate::Tenant). What a tenant doesn't get is refused
-    /// with WASI's error code `quota`, as above [`Limits::open_files`].
+    /// [Tenants](crate::Tenant) share the descriptors. Beyond a tenant's share, opening fails with
+    /// WASI's error code `quota`, as it does above [`Limits::open_files`].
     pub fn guest_descriptors(mut self, count: usize) -> Self {
         self.guest_descriptors = Some(count);
         self
     }
 
-    /// How many bytes of linear memory all guests together may have. Default: three quarters of the
-    /// memory that the machine has, or that the process may have by its control group.
+    /// Sets how many bytes of linear memory all guests together may have. Default: three quarters
+    /// of the memory that the machine has, or that the control group grants the process.
     ///
-    /// They are shared out between [tenants](crate::Tenant). Idle instances give theirs back when
-    /// somebody needs it. If that isn't enough, a new instance waits for its [`Limits::call_time`],
-    /// and a running guest can't grow, as above [`Limits::memory`].
+    /// [Tenants](crate::Tenant) share the memory. Idle instances give theirs back on demand. If
+    /// that is not enough, a new instance waits up to its [`Limits::call_time`], and a running
+    /// guest can't grow, as above [`Limits::memory`].
     pub fn guest_memory(mut self, bytes: usize) -> Self {
         self.guest_memory = Some(bytes);
         self
@@ -268,7 +267,7 @@ impl EngineBuilder {
     /// Reserves the pool and starts the epoch thread.
     ///
     /// # Errors
-    /// [`Error::Host`] where the machine doesn't give the address space or the thread, or where a
+    /// [`Error::Host`] if the machine can't provide the address space or the thread, or if a
     /// setting is out of range.
     pub fn build(self) -> Result<Engine, Error> {
         let descriptors = self.guest_descriptors.unwrap_or_else(half_of_the_process);
@@ -286,7 +285,7 @@ impl EngineBuilder {
             Some(instances) => runtime(instances)?,
             None => {
                 let instances = instances_by_memory();
-                // Where address space is short, as under `ulimit -v`.
+                // Address space may be short, as under `ulimit -v`.
                 runtime(instances).or_else(|_| runtime(instances.min(FEW_INSTANCES)))?
             }
         };

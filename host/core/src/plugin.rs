@@ -27,27 +27,26 @@ use linked::Linked;
 pub(crate) use schema::{Checks, ParamsSchema};
 pub use schema::{Misfit, Schema};
 
-/// A loaded plugin. Cheap to clone; clones share the compiled code.
+/// A loaded plugin. Cloning is cheap; clones share the compiled code.
 ///
 /// Loading compiles the component, or takes it from the
 /// [`CompileCache`](crate::compile::CompileCache), checks it against the world and asks it for its
-/// tools. Nothing of the guest's has run when loading returns, but for that one question. Where the
-/// engine has loaded the same bytes shortly before, or somebody has them still, they are hashed and
-/// no more.
+/// tools. That question is the only guest code that runs during loading. If the same bytes were
+/// loaded shortly before, or are still in use, loading only hashes them.
 #[derive(Clone)]
 pub struct Plugin {
     inner: Arc<PluginInner>,
 }
 
 pub(crate) struct PluginInner {
-    /// All that were loaded from the same bytes share them.
+    /// Shared by all plugins that were loaded from the same bytes.
     source: PluginBytes,
     engine: Engine,
     loaded: Arc<Loaded>,
 }
 
-/// What loading has found out about a component, whatever the plugin is called. It holds no
-/// [`Engine`], which remembers it.
+/// The result of loading a component, independent of the plugin's name. It holds no [`Engine`],
+/// because the engine caches it.
 pub(crate) struct Loaded {
     digest: Digest,
     bytes: Bytes,
@@ -65,11 +64,11 @@ pub(crate) struct LoadedTool {
 }
 
 impl Plugin {
-    /// Loads a component from a file. The plugin is named after the file, without its ending.
+    /// Loads a component from a file. The plugin is named after the file, without its extension.
     ///
     /// # Errors
-    /// [`LoadError`], which names the file and what is wrong with it. Where only some of its tools
-    /// are bad, the others load, and [`Plugin::rejected`] has the bad ones.
+    /// [`LoadError`], which names the file and the problem. If only some of the tools are invalid,
+    /// the others load, and [`Plugin::rejected`] lists the invalid ones.
     pub async fn load(engine: &Engine, path: impl AsRef<Path>) -> Result<Self, LoadError> {
         load::from_file(engine, path.as_ref()).await?.with_tools()
     }
@@ -77,7 +76,7 @@ impl Plugin {
     /// Loads a component from its bytes, under a name of the caller's choice.
     ///
     /// # Errors
-    /// As [`Plugin::load`].
+    /// As for [`Plugin::load`].
     pub async fn from_bytes(
         engine: &Engine,
         name: impl Into<Arc<str>>,
@@ -89,14 +88,14 @@ impl Plugin {
             .with_tools()
     }
 
-    /// As the store kept it, to resolve what it pushed: its tools may all have names that are
-    /// another's by now.
+    /// Loads a plugin from the bytes in a store, to resolve the actions that it pushed. All its
+    /// tool names may be reserved by now.
     pub(crate) async fn from_store(engine: &Engine, kept: PluginBytes) -> Result<Self, LoadError> {
         load::from_bytes(engine, kept.name, kept.bytes).await
     }
 
     /// # Errors
-    /// [`LoadError::NoTools`] where the names of all of them are reserved.
+    /// [`LoadError::NoTools`] if the names of all tools are reserved.
     fn with_tools(self) -> Result<Self, LoadError> {
         match self.inner.loaded.tools.is_empty() {
             false => Ok(self),
@@ -107,52 +106,52 @@ impl Plugin {
         }
     }
 
-    /// What the plugin is called in messages.
+    /// Returns the plugin's name, as messages show it.
     pub fn name(&self) -> &str {
         &self.inner.source.name
     }
 
-    /// The SHA-256 of the component's bytes: what the plugin is known by.
+    /// Returns the SHA-256 of the component's bytes, which identifies the plugin.
     pub fn digest(&self) -> Digest {
         self.inner.source.digest
     }
 
-    /// The component's size in bytes.
+    /// Returns the component's size in bytes.
     pub fn size(&self) -> usize {
         self.inner.source.bytes.len()
     }
 
-    /// The version of the package `airlock:tool` that the component was built for.
+    /// Returns the version of the package `airlock:tool` that the component was built for.
     pub fn world_version(&self) -> &str {
         &self.inner.loaded.world_version
     }
 
-    /// The interfaces that the component imports, sorted: what it asks for.
+    /// Returns the interfaces that the component imports, sorted.
     pub fn imports(&self) -> &[String] {
         &self.inner.loaded.imports
     }
 
-    /// The plugin's tools, hidden ones among them, in the order in which it lists them.
+    /// Returns the plugin's tools, including hidden ones, in the plugin's own order.
     pub fn tools(&self) -> impl ExactSizeIterator<Item = &ToolDefinition> {
         self.inner.loaded.tools.iter().map(|tool| &tool.definition)
     }
 
-    /// The tools that the plugin defines and the host left out, with the reason.
+    /// Returns the tools that the plugin defines and the host left out, each with the reason.
     pub fn rejected(&self) -> &[RejectedTool] {
         &self.inner.loaded.rejected
     }
 
-    /// The plugin as it was loaded: its digest, name and bytes. They stay in memory, for a store to
-    /// keep beside what the plugin pushes.
+    /// Returns the digest, name and bytes of the plugin as it was loaded. The bytes stay in memory,
+    /// so that a store can keep them next to the plugin's actions.
     pub fn source(&self) -> &PluginBytes {
         &self.inner.source
     }
 
-    /// Asks a new instance of the plugin for its tools, as loading did when it was not answered
-    /// from the compile cache. The answer should be the same, and nothing is done where it is not.
+    /// Asks a new instance of the plugin for its tools, as a load does on a miss in the compile
+    /// cache. The answer should be the same; this function does nothing if it is not.
     ///
     /// # Errors
-    /// [`LoadError::Definitions`] where the guest can't be asked.
+    /// [`LoadError::Definitions`] if the guest can't be asked.
     pub async fn ask_again(&self) -> Result<(Vec<ToolDefinition>, Vec<RejectedTool>), LoadError> {
         let inner = &self.inner;
         let (tools, mut rejected) =
@@ -169,16 +168,15 @@ impl Plugin {
         &self.inner.loaded.names
     }
 
-    /// The engine that the plugin was loaded with.
+    /// Returns the engine that the plugin was loaded with.
     pub fn engine(&self) -> &Engine {
         &self.inner.engine
     }
 
-    /// The component, ready to be instantiated.
+    /// Returns the component, ready to be instantiated.
     ///
     /// # Errors
-    /// [`Error::Host`] where it came from the cache and this host, other than the one that put it
-    /// there, can't link it.
+    /// [`Error::Host`] if another host put the component in the cache and this one can't link it.
     pub(crate) fn component(&self) -> Result<&GuestPre<State>, Error> {
         self.inner.loaded.component.get(&self.inner.engine)
     }

@@ -1,5 +1,4 @@
-//! One conversation: the tools that are bound to it, the files that they see, and its stack of
-//! pending actions.
+//! A conversation: its bound tools, the files they see, and its stack of pending actions.
 
 mod approving;
 mod bindings;
@@ -69,14 +68,13 @@ pub use recovering::{APPLY_UNDONE, RecoveredAction};
 pub use standing::{StandingHandler, StandingResult};
 pub use with_policy::ProducerWithPolicy;
 
-/// One conversation. Cheap to clone; clones are the same session.
+/// A conversation. Cloning is cheap; clones are the same session.
 ///
-/// Opening one costs a few allocations: an instance of a plugin is made when a tool of its is first
-/// called, and may be dropped again between any two calls unless it holds a volatile action. Calls
-/// to tools of one plugin run one after the other; sessions, and plugins within a session, run in
-/// parallel.
+/// Opening a session is cheap. A plugin is instantiated on its first call. An instance can be
+/// dropped between calls unless it holds a volatile action. Calls to the tools of one plugin run
+/// one after the other. Sessions run in parallel, and so do the plugins of one session.
 ///
-/// Its futures need a tokio runtime with timers.
+/// Its futures need a tokio runtime with timers enabled.
 #[derive(Clone)]
 pub struct Session {
     inner: Arc<SessionInner>,
@@ -86,11 +84,11 @@ struct SessionInner {
     context: Arc<SessionContext>,
     workspace: Option<Arc<WorkspaceFolder>>,
     apply_obstacle: Option<String>,
-    /// Whether somebody has looked at what is pending, since it was opened.
+    /// Set once pending actions were listed since the session was opened.
     looked: AtomicBool,
     /// Overrides the machine's own identity.
     machine: Option<Machine>,
-    /// For plugins from the store.
+    /// Engine for plugins from the store.
     engine: Option<Engine>,
     limits: Arc<Limits>,
     observer: Option<Observer>,
@@ -105,17 +103,17 @@ struct SessionInner {
 }
 
 impl Session {
-    /// Builder for a [`Session`].
+    /// Returns a builder for a [`Session`].
     pub fn builder() -> SessionBuilder {
         SessionBuilder::default()
     }
 
-    /// The session's id.
+    /// Returns the session's id.
     pub fn id(&self) -> &SessionId {
         &self.inner.context.id
     }
 
-    /// The workspace's absolute path.
+    /// Returns the absolute path of the workspace, if the session has one.
     pub fn workspace(&self) -> Option<&Path> {
         self.inner
             .workspace
@@ -123,23 +121,22 @@ impl Session {
             .map(|workspace| workspace.path())
     }
 
-    /// Why nothing that changes the workspace could be applied, as a clause, if that was known when
-    /// the session was opened: say the workspace can't be written to. Tools preview all the same.
+    /// Returns why changes to the workspace can't be applied, as a clause, if this was known when
+    /// the session was opened. For example, the workspace is read-only. Tools can still preview.
     pub fn apply_obstacle(&self) -> Option<&str> {
         self.inner.apply_obstacle.as_deref()
     }
 
-    /// Adds the tools of a plugin or of a native producer, under the default policy unless another
-    /// is [given](ProducerWithPolicy). Those that can't be used, or whose names are taken, are left
-    /// out, and returned with the reason.
+    /// Adds the tools of a plugin or a native producer, under the default policy unless another is
+    /// [given](ProducerWithPolicy). Leaves out tools that can't be used or whose names are taken,
+    /// and returns each of them with the reason.
     ///
-    /// What is bound already stays under its policy; to change that, [unbind](Session::unbind) it
-    /// first. Actions that it pushed before are then applied under the new policy, and its volatile
-    /// ones are lost.
+    /// If the producer is already bound, its policy stays. To change the policy,
+    /// [unbind](Session::unbind) the producer first. Actions that it pushed before are then applied
+    /// under the new policy, and its volatile actions are lost.
     ///
     /// # Errors
-    /// [`Error::Workspace`] where there is no place for a scratch directory outside of the
-    /// workspace.
+    /// [`Error::Workspace`] if there is no place outside the workspace for a scratch directory.
     pub fn bind(
         &self,
         producer: impl Into<ProducerWithPolicy>,
@@ -149,23 +146,23 @@ impl Session {
         Ok(self.write_bindings(|bindings| bindings.add(producer)))
     }
 
-    /// Takes the tools of a plugin or of a native producer out of the session: of the one that is
-    /// given, or of the one with this digest. Pending actions that it pushed can still be resolved.
+    /// Removes the tools of a plugin or a native producer from the session. The argument is the
+    /// producer or its digest. Its pending actions can still be resolved.
     pub fn unbind(&self, producer: impl Into<Digest>) {
         let digest = producer.into();
         self.write_bindings(|bindings| bindings.remove_tools(digest));
     }
 
-    /// Makes these the only ones whose tools the session has, in this order and in one step: a call
-    /// finds the tools from before or the new ones, and one that is under way ends as it began.
-    /// Returns the tools that were left out, each with the reason.
+    /// Replaces all bound producers by these, in this order and in one step. A call finds either
+    /// the old tools or the new ones; a running call is not affected. Returns the tools that were
+    /// left out, each with the reason.
     ///
-    /// What was bound before under the same policy keeps its live instance and its volatile
-    /// actions. What the rest has pushed can still be resolved, by the same bytes: as after
-    /// [`Session::unbind`], the session holds their code until it ends.
+    /// A producer that was bound before under the same policy keeps its live instance and its
+    /// volatile actions. The pending actions of the others can still be resolved by the same bytes:
+    /// as after [`Session::unbind`], the session holds their code until it ends.
     ///
     /// # Errors
-    /// [`Error::Workspace`], as for [`Session::bind`]. Everything is as it was then.
+    /// [`Error::Workspace`], as for [`Session::bind`]. The bindings are then unchanged.
     pub fn rebind<P: Into<ProducerWithPolicy>>(
         &self,
         producers: impl IntoIterator<Item = P>,
@@ -182,18 +179,17 @@ impl Session {
         Ok(rejected)
     }
 
-    /// The tools that were left out when what the session has was bound, each with the reason.
+    /// Returns the tools that were left out when their producers were bound, each with the reason.
     ///
-    /// One whose name was taken stays left out when that name becomes free, until it is bound
-    /// again.
+    /// A tool whose name was taken stays left out after that name becomes free, until its producer
+    /// is bound again.
     pub fn rejected(&self) -> Vec<RejectedTool> {
         self.read_bindings(Bindings::rejected)
     }
 
-    /// The tools to be shown to a model: those that are not hidden, in the order in which they were
-    /// bound.
+    /// Returns the tools to offer to a model: all that are not hidden, in binding order.
     ///
-    /// [`resolve`](crate::tool::resolve_tool) is not among them, and is to be added apart.
+    /// [`resolve`](crate::tool::resolve_tool) is not included; add it separately.
     pub fn tools(&self) -> Vec<ToolDefinition> {
         self.read_bindings(|bindings| {
             let tools = bindings.definitions();
@@ -201,8 +197,7 @@ impl Session {
         })
     }
 
-    /// The tools of these names that the session has, hidden ones too, in the order in which they
-    /// were bound.
+    /// Returns the session's tools with these names, including hidden ones, in binding order.
     pub fn tools_named(&self, names: &[&str]) -> Vec<ToolDefinition> {
         self.read_bindings(|bindings| {
             let tools = bindings.definitions();
@@ -213,16 +208,18 @@ impl Session {
         })
     }
 
-    /// Calls a tool with its params, an object that must fit the tool's schema: a value, or
-    /// [a text](Params::from_text) where the caller has one. `resolve` can be called like any
-    /// other.
+    /// Calls a tool with its params, an object that must match the tool's schema. Pass a value, or
+    /// [a text](Params::from_text) if you have one. `resolve` can be called like any other tool.
     ///
     /// # Errors
-    /// [`Error::UnknownTool`] and [`Error::InvalidParams`] without having called the guest;
-    /// [`Error::Tool`] and [`Error::Failed`] with what it said; [`Error::Trap`] and
-    /// [`Error::Limit`] with what it did; [`Error::Cancelled`]; [`Error::Busy`] where a native tool
-    /// is still at work on a call that was stopped; [`Error::Store`] where the store didn't take
-    /// what it pushed. A call that fails, or whose future is dropped, leaves nothing on the stack.
+    /// - [`Error::UnknownTool`] and [`Error::InvalidParams`]: the guest was not called.
+    /// - [`Error::Tool`] and [`Error::Failed`], with the tool's message.
+    /// - [`Error::Trap`] and [`Error::Limit`], with the cause.
+    /// - [`Error::Cancelled`].
+    /// - [`Error::Busy`] if a native tool is still working on a call that was stopped.
+    /// - [`Error::Store`] if the store rejected the pushed actions.
+    ///
+    /// A call that fails, or whose future is dropped, leaves nothing on the stack.
     pub fn call<'a>(
         &'a self,
         tool: &'a str,
@@ -298,7 +295,7 @@ impl Session {
         } = watched.await?;
         let mut effects = match pushed.is_empty() || !self.may_rehearse() {
             true => Vec::new(),
-            // Apart, as for making an instance.
+            // Boxed, to keep this future small.
             false => Box::pin(self.rehearse_pushed(producer, &pushed, drafted)).await,
         };
         pushed.reverse();
@@ -311,20 +308,20 @@ impl Session {
         Ok(outcome)
     }
 
-    /// The call that pushed a pending action, with the preview as its caller got it, or
-    /// [in full](crate::native::Preview::in_full). None where the session has no such action, or an
-    /// older version pushed it.
+    /// Returns the call that pushed a pending action, with the preview as its caller got it, or [in
+    /// full](crate::native::Preview::in_full). Returns `None` if the session has no such action, or
+    /// if an older version pushed it.
     ///
     /// # Errors
-    /// [`Error::Store`] where the store can't be read, and [`Error::NoStore`].
+    /// [`Error::Store`] if the store can't be read, and [`Error::NoStore`].
     pub async fn call_record(&self, action: &ActionId) -> Result<Option<CallRecord>, Error> {
         Ok(self.store()?.call_record(self.id(), action).await?)
     }
 
-    /// Pre-instantiates every bound plugin, so that the next calls need not.
+    /// Instantiates every bound plugin ahead of its first call.
     ///
     /// # Errors
-    /// As the first call would: [`Error::Trap`] and [`Error::Limit`].
+    /// [`Error::Trap`] and [`Error::Limit`], as for the first call.
     pub async fn start_instances(&self) -> Result<(), Error> {
         for producer in self.read_bindings(Bindings::producers) {
             producer.start().await?;
@@ -332,8 +329,7 @@ impl Session {
         Ok(())
     }
 
-    /// Drops the instances that are idle and hold no volatile action: for a conversation that
-    /// pauses.
+    /// Drops idle instances that hold no volatile action. Call it when a conversation pauses.
     pub fn drop_idle_instances(&self) {
         for producer in self.read_bindings(Bindings::producers) {
             producer.make_room();

@@ -1,10 +1,9 @@
-//! The guest's view of files: two directories, and a gate in front of whatever would change one of
-//! them.
+//! The guest's view of files: two directories, and a gate that guards every change to them.
 //!
 //! `wasi:filesystem` is the only WASI interface that the host replaces. The workspace is shown
-//! through a view with a layer for changes ([`viewed`]), and the scratch directory by wasmtime's
-//! own functions; before either is a check of the phase that each call makes anew ([`gate`]), and
-//! so does each write to a stream that a guest may keep open from one phase into the next.
+//! through a view with a layer for changes ([`viewed`]). The scratch directory uses wasmtime's own
+//! functions. Every call checks the phase first ([`gate`]), and so does every write to a stream,
+//! because a guest may keep a stream open across phases.
 
 mod basis;
 mod effects;
@@ -51,21 +50,21 @@ use named::LastNamed;
 use quota::Quota;
 use viewed::Viewed;
 
-/// What a store remembers of the files that its guest has open.
+/// What a wasmtime store tracks about its guest's open files.
 pub(crate) struct Files {
     roots: Arc<Roots>,
-    /// Opened when the guest first asks for them; each time it asks it gets the same.
+    /// Opened when the guest first asks for them; later requests get the same ones.
     opened: Option<OpenedRoots>,
     workspace_writable: Gate,
     scratch_quota: Quota,
-    /// By the descriptor's index in the resource table.
+    /// Keyed by the descriptor's index in the resource table.
     handles: HashMap<u32, Handle>,
     count: OpenCount,
     max_open: usize,
     layer: LayerLimits,
     left_out: LeftOut,
     last_named: LastNamed,
-    /// What is written gets this time, until it is committed.
+    /// Timestamp for written files until they are committed.
     time: Option<SystemTime>,
 }
 
@@ -73,28 +72,28 @@ pub(crate) struct Files {
 struct OpenedRoots {
     workspace: Option<View>,
     scratch: Dir,
-    /// Only their descriptors: handles on them are counted as the guest gets them.
+    /// Covers only their own descriptors. Handles on them are counted when the guest gets them.
     _held: Held,
 }
 
-/// A descriptor that the guest has.
+/// A descriptor that the guest holds.
 struct Handle {
-    /// None for what lies in the scratch directory.
+    /// `None` in the scratch directory.
     viewed: Option<Viewed>,
     open: Arc<OpenHandle>,
 }
 
-/// What directory listings could not tell.
+/// Counts of what directory listings left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct LeftOut {
     /// Names that are not UTF-8.
     pub names: u64,
-    /// Listings that lack some.
+    /// Listings with at least one such name.
     pub listings: u64,
 }
 
 impl LeftOut {
-    /// What a listing has come by since this was done last.
+    /// Adds what a listing left out since the previous call.
     fn add(&mut self, listing: &mut Listing) {
         let names = std::mem::take(&mut listing.left_out);
         if names > 0 && !std::mem::replace(&mut listing.told, true) {
@@ -104,7 +103,7 @@ impl LeftOut {
     }
 }
 
-/// The guest wants more files open than there may be, where it can't be told so.
+/// The guest exceeded the limit on open files in a call that can't return an error.
 #[derive(Debug)]
 pub(crate) struct TooManyOpen {
     /// As many as one instance may have; none where it is the host that has no more.
@@ -127,7 +126,7 @@ impl fmt::Display for TooManyOpen {
 
 impl std::error::Error for TooManyOpen {}
 
-/// The workspace can't be opened, which is no fault of the guest that needs it.
+/// The workspace can't be opened. The guest that needs it is not at fault.
 #[derive(Debug, thiserror::Error)]
 #[error("can't open the workspace {}: {source}", .path.display())]
 pub(crate) struct UnusableWorkspace {
@@ -157,14 +156,14 @@ impl Files {
         self.handles.insert(fd.rep(), Handle { viewed, open });
     }
 
-    /// Opens a layer above the workspace, to which changes go.
+    /// Opens a layer for changes on top of the workspace.
     pub fn begin_changes(&mut self) -> wasmtime::Result<()> {
         let opened = match self.opened.take() {
             Some(opened) => opened,
             None => self.roots.open()?,
         };
         if let Some(view) = &opened.workspace {
-            // Nothing is left of an earlier one.
+            // Drop an earlier layer.
             view.abandon();
             let options = self.layer.options(&self.roots.spill, self.time);
             let begun = view.begin(&options);
@@ -177,13 +176,13 @@ impl Files {
         Ok(())
     }
 
-    /// What was read of the workspace since this was asked last.
+    /// Returns what was read from the workspace since the last call.
     pub fn take_reads(&self) -> Option<(View, ReadSet)> {
         let view = self.opened.as_ref()?.workspace.as_ref()?;
         Some((view.clone(), view.take_reads()))
     }
 
-    /// What was changed of the workspace, where a layer is open.
+    /// Returns the changes to the workspace, if a layer is open.
     pub fn changes(&self) -> Option<View> {
         let view = self.opened.as_ref()?.workspace.as_ref()?;
         view.has_layer().then(|| view.clone())
@@ -196,39 +195,39 @@ impl Files {
             .0
             .open
             .store(writable, Ordering::SeqCst);
-        // Nothing that was known before a call is known in it.
+        // Knowledge from before a call does not hold within it.
         self.workspace_writable.note_passed();
     }
 
-    /// How many changes of the workspace were refused since this was last asked.
+    /// Returns how many changes to the workspace were refused since the last call.
     pub fn take_refused_changes(&self) -> u64 {
         self.workspace_writable.0.refused.swap(0, Ordering::Relaxed)
     }
 
-    /// What listings left out since this was last asked.
+    /// Returns what listings left out since the last call.
     pub fn take_left_out(&mut self) -> LeftOut {
         std::mem::take(&mut self.left_out)
     }
 }
 
-/// Which of the guest's two directories a descriptor lies under.
+/// The guest directory that a descriptor belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mount {
     Workspace,
     Scratch,
 }
 
-/// Whether the workspace may be changed at this moment.
+/// The gate that allows or refuses changes to the workspace.
 #[derive(Debug, Clone, Default)]
 struct Gate(Arc<GateState>);
 
 #[derive(Debug, Default)]
 struct GateState {
     open: AtomicBool,
-    /// How often it was found closed since somebody asked.
+    /// How often the gate was found closed since the last query.
     refused: AtomicU64,
-    /// How often it was found open, by who may have changed something then, or was opened or
-    /// closed.
+    /// How often the gate was opened, closed, or found open by a call that may have changed
+    /// something.
     passed: AtomicU64,
 }
 
@@ -259,8 +258,7 @@ impl Gate {
     }
 }
 
-/// wasmtime's implementation of `wasi:filesystem`, and ours around it, for the duration of one
-/// call.
+/// wasmtime's implementation of `wasi:filesystem` and our wrapper, for the duration of one call.
 pub(crate) struct FilesView<'a> {
     pub inner: WasiFilesystemCtxView<'a>,
     pub files: &'a mut Files,

@@ -48,7 +48,7 @@ pub struct SessionBuilder {
     tenant: Tenant,
 }
 
-/// Who decides whether an action is applied that a model wants to apply.
+/// Who decides whether to apply the actions that a model wants to apply.
 enum Decider {
     Model,
     Approver(Arc<dyn Approver>),
@@ -69,39 +69,41 @@ impl SessionBuilder {
         self
     }
 
-    /// The workspace: the directory that the session's tools work on. Default: they see no files.
+    /// Sets the workspace, the directory that the session's tools work on. Default: none, so tools
+    /// see no files.
     pub fn workspace(mut self, folder: impl Into<PathBuf>) -> Self {
         self.workspace = Some(folder.into());
         self
     }
 
-    /// What stores know this machine by. Default: its own id, hashed, as [`Machine`] tells. Actions
-    /// are applied on the machine that previewed them alone, so replicas that share their
-    /// workspaces, say containers with one volume, are to be given one name.
+    /// Sets the name by which stores know this machine. Default: its own hashed id, as described at
+    /// [`Machine`]. Actions are applied only on the machine that previewed them. Give one name to
+    /// replicas that share their workspaces, such as containers with one volume.
     pub fn machine(mut self, name: &str) -> Self {
         self.machine = Some(Machine::named(name));
         self
     }
 
-    /// Where pending actions are kept. Default: in memory, for this session alone.
+    /// Sets the store for pending actions. Default: in memory, for this session alone.
     pub fn store(mut self, store: Arc<dyn PendingStore>) -> Self {
         self.store = Store::Shared(store);
         self
     }
 
-    /// Without a store, a tool's push fails with `store-unavailable`.
+    /// Opens the session without a store. A tool's push then fails with `store-unavailable`.
     pub fn without_store(mut self) -> Self {
         self.store = Store::None;
         self
     }
 
-    /// Limits of each guest. Default: the limits of the session's engine.
+    /// Sets the limits of each guest. Default: the limits of the session's engine.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = Some(Arc::new(limits));
         self
     }
 
-    /// Called with what guests log and with their progress, on the thread that runs them.
+    /// Sets a function that receives the log messages and progress of guests, on the thread that
+    /// runs them.
     pub fn observer(
         mut self,
         observer: impl Fn(EventSource<'_>, &Event) + Send + Sync + 'static,
@@ -110,53 +112,54 @@ impl SessionBuilder {
         self
     }
 
-    /// Asked before whatever a model wants applied. Who decides has to be said: this, or
-    /// [`model_decides`](Self::model_decides). The last one counts.
+    /// Asks this approver before applying anything that a model wants to apply. A session needs a
+    /// decider: either this or [`model_decides`](Self::model_decides). The last call wins.
     pub fn approver(mut self, approver: impl Approver) -> Self {
         self.decider = Some(Decider::Approver(Arc::new(approver)));
         self
     }
 
-    /// The model decides by itself, without asking anyone.
+    /// Lets the model decide by itself, without approval.
     pub fn model_decides(mut self) -> Self {
         self.decider = Some(Decider::Model);
         self
     }
 
-    /// The engine for plugins that earlier sessions left in the store. Default: the first plugin's.
+    /// Sets the engine for plugins that earlier sessions left in the store. Default: the engine of
+    /// the first plugin.
     pub fn engine(mut self, engine: &Engine) -> Self {
         self.engine = Some(engine.clone());
         self
     }
 
-    /// Whom the session works for: sessions of one tenant share what one tenant gets of the
-    /// engine's memory and descriptors. Default: a tenant of its own.
+    /// Sets the tenant that the session belongs to. Sessions of one tenant share its portion of the
+    /// engine's memory and descriptors. Default: a separate tenant.
     pub fn tenant(mut self, tenant: &Tenant) -> Self {
         self.tenant = tenant.clone();
         self
     }
 
-    /// When the model is forced to decide about what is pending, see [`Session::next_turn`].
-    /// Default: after a turn that did not decide.
+    /// Sets when the model is forced to decide about pending actions, see [`Session::next_turn`].
+    /// Default: after a turn without a decision.
     pub fn tool_choice(mut self, policy: ToolChoicePolicy) -> Self {
         self.tool_choice = policy;
         self
     }
 
-    /// How long what is pushed in this session waits for a decision. An action that nobody has
-    /// tried to apply by then can't be: a resolution that would fails with [`Error::Expired`], and
-    /// it is discarded, then or by [`Session::discard_expired`], with
-    /// [`EXPIRED`](crate::pending::EXPIRED) as the reason. The action keeps its time, so that it
-    /// holds in every session and process. Default: for ever.
+    /// Sets how long actions pushed in this session wait for a decision. An action without an
+    /// attempt to apply it expires after this time. A resolution then fails with [`Error::Expired`]
+    /// and discards the action, with [`EXPIRED`](crate::pending::EXPIRED) as the reason.
+    /// [`Session::discard_expired`] also discards expired actions. The time is stored with the
+    /// action, so it holds in every session and process. Default: never.
     pub fn pending_expires_after(mut self, time: Duration) -> Self {
         self.expires_after = Some(time);
         self
     }
 
-    /// Whether the host applies what is pushed on a layer that is never committed, to see what it
-    /// does, before anybody decides: [`Session::effects`] has it, and so has
-    /// [`CallOutcome::effects`](crate::content::CallOutcome::effects). A
-    /// [policy](crate::Policy::rehearse) may say otherwise for a plugin. Default:
+    /// Sets when the host rehearses a pushed action: it applies the action on a layer that is never
+    /// committed, to see the effects before the decision. [`Session::effects`] and
+    /// [`CallOutcome::effects`](crate::content::CallOutcome::effects) return them. A
+    /// [policy](crate::Policy::rehearse) can override this for a plugin. Default:
     /// [`Rehearse::Auto`].
     pub fn rehearse(mut self, rehearse: Rehearse) -> Self {
         self.rehearse = rehearse;
@@ -164,26 +167,25 @@ impl SessionBuilder {
     }
 
     /// Binds a plugin or a native producer, under the default policy unless another is
-    /// [given](ProducerWithPolicy). Tools of both kinds stand beside each other, in the order in
-    /// which these are bound.
+    /// [given](ProducerWithPolicy). Both kinds of tools are listed together, in binding order.
     pub fn bind(mut self, producer: impl Into<ProducerWithPolicy>) -> Self {
         self.producers.push(producer.into());
         self
     }
 
-    /// Opens the session. Tools that can't be used, or whose names are taken, are left out:
-    /// [`Session::rejected`] has them.
+    /// Opens the session. Leaves out tools that can't be used or whose names are taken;
+    /// [`Session::rejected`] lists them.
     ///
-    /// A commit that a crash has cut off in the workspace is finished, or undone, before anybody
-    /// sees a file of it. Where that can't be, [`Session::apply_obstacle`] says why. The store is
-    /// told what became of the action by the first [`Session::pending`] or
-    /// [`Session::next_turn`], or by whoever resolves it.
+    /// If a crash interrupted a commit in the workspace, this finishes or undoes it before any
+    /// guest sees the files. If that fails, [`Session::apply_obstacle`] says why. The outcome of
+    /// the action reaches the store with the first [`Session::pending`] or [`Session::next_turn`],
+    /// or when the action is resolved.
     ///
     /// # Errors
-    /// [`Error::NoDecider`] unless [`approver`](Self::approver) or
-    /// [`model_decides`](Self::model_decides) was called;
-    /// [`Error::Workspace`] where the workspace is not there, is no directory, or leaves no place
-    /// for a scratch directory.
+    /// - [`Error::NoDecider`] unless [`approver`](Self::approver) or
+    ///   [`model_decides`](Self::model_decides) was called.
+    /// - [`Error::Workspace`] if the workspace is missing, is not a directory, or leaves no place
+    ///   for a scratch directory.
     pub fn open(self) -> Result<Session, Error> {
         let approver = match self.decider {
             Some(Decider::Approver(approver)) => Some(approver),
