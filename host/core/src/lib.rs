@@ -1,9 +1,9 @@
-//! Runs WebAssembly tools that cannot have an effect before somebody has decided.
+//! Runs WebAssembly tools that can preview changes but have no effect until you approve them.
 //!
 //! A tool is a component that implements the world `airlock:tool/custom-tool` (in `wit/`), in any
-//! language. Calling it makes a *preview*, during which the sandbox keeps its workspace read-only,
-//! and pushes a *pending action*. The session keeps these on a stack, and
-//! [resolving](Session::resolve) the top one lets the tool carry it out, or drops it.
+//! language. Calling a tool makes a *preview*. During the preview the sandbox keeps the workspace
+//! read-only, and the tool pushes a *pending action*. The session keeps pending actions on a stack.
+//! [Resolving](Session::resolve) the top one applies it through the tool, or discards it.
 //!
 //! ```no_run
 //! use airlock_host::pending::Actor;
@@ -19,7 +19,7 @@
 //! let params = json!({"files": ["*.jpeg"], "find": "jpeg$", "replace": "jpg"});
 //! let preview = session.call("batch_rename_preview", &params).await?;
 //! // What it would do, and what waits for a decision.
-//! println!("{}", Block::call(&preview));
+//! // The preview, and the actions that wait for a decision.
 //!
 //! let resolution = Resolution::apply("the names are right");
 //! let outcome = session.resolve(resolution.clone(), Actor::person("Ada")).await;
@@ -31,19 +31,19 @@
 //! | to | see |
 //! | --- | --- |
 //! | set up a process | [`Engine`], [`EngineBuilder`]; [`compile`]: the compile cache, and the process that compiles |
-//! | load a plugin | [`Plugin`]; [`load`]: why one can't be |
-//! | have tools that are part of the host | [`native`] |
-//! | bound what it may do | [`Policy`], [`Limits`]; [`policy`], [`limits`] |
-//! | open a conversation, call and resolve | [`Session`], [`SessionBuilder`]; [`cancel`]: from elsewhere |
-//! | read what a call gave | [`Error`]; [`content`], [`error`] |
+//! | load a plugin | [`Plugin`]; [`load`]: load errors |
+//! | add tools that are part of the host | [`native`] |
+//! | limit what a plugin may do | [`Policy`], [`Limits`]; [`policy`], [`limits`] |
+//! | open a conversation, call and resolve | [`Session`], [`SessionBuilder`]; [`cancel`]: cancellation |
+//! | read the result of a call | [`Error`]; [`content`], [`error`] |
 //! | decide | [`Resolution`], [`PendingAction`]; [`pending`] |
-//! | decide about more than previews | [`standing`] |
+//! | decide when nothing is pending | [`standing`] |
 //! | offer tools to a model, and steer it | [`tool`], [`steering`], [`provider`]; [`Session::next_turn`] |
-//! | keep what is pending | [`store`]; `airlock-store-sqlite` and `airlock-store-postgres` have durable stores |
-//! | say who decided, and who may | [`pending::Actor`], [`approval`] |
-//! | watch | [`event`] |
-//! | know what something was, later | [`digest`], [`identity`] |
-//! | take what others wrote | [`json`]: also to check it as params are checked; [`regular`]: files that others can change |
+//! | store pending actions | [`store`]; `airlock-store-sqlite` and `airlock-store-postgres` have durable stores |
+//! | record and control who decides | [`pending::Actor`], [`approval`] |
+//! | observe a session | [`event`] |
+//! | identify plugins and workspaces | [`digest`], [`identity`] |
+//! | read untrusted input | [`json`]: also checks it like params; [`regular`]: files that others can change |
 //! | show it to people | the crate `airlock-render` |
 
 #![warn(missing_docs)]
@@ -67,10 +67,10 @@ mod tenant;
 mod workspace;
 mod world;
 
-/// The directory in which a workspace keeps what commits to it need. No tool sees it.
+/// The directory in which a workspace keeps the data that its commits need. No tool sees it.
 pub const PRIVATE_FOLDER: &str = airlock_workspace::PRIVATE;
 
-/// Tools that are part of the host: the trait to write one with, and what it gets.
+/// Tools that are part of the host: the trait to implement, and its arguments.
 ///
 /// ```
 /// use airlock_host::native::{
@@ -82,7 +82,7 @@ pub const PRIVATE_FOLDER: &str = airlock_workspace::PRIVATE;
 /// use airlock_host::{Error, Session};
 /// use serde_json::{Value, json};
 ///
-/// /// Sends a message, once somebody has let it.
+/// /// Sends a message after it is approved.
 /// struct Send;
 ///
 /// impl NativeTool for Send {
@@ -108,7 +108,7 @@ pub const PRIVATE_FOLDER: &str = airlock_workspace::PRIVATE;
 ///     fn preview(&self, params: &Value, _: &PreviewCall) -> Result<Preview, Error> {
 ///         let text = params["text"].as_str().unwrap_or_default();
 ///         let action = ProposedAction::new(format!("Send {text:?}"), text);
-///         Ok(Preview::of(ToolResult::text("1 message would be sent.")).proposing(action))
+///         // Send the message here.
 ///     }
 ///
 ///     fn apply(&self, action: &DecidedAction, call: &ApplyCall) -> Result<ToolResult, Error> {

@@ -1,4 +1,4 @@
-//! Why a plugin could not be loaded.
+//! Load errors of plugins.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use airlock_model::tool::RejectedTool;
 
 use crate::world::WORLD_VERSION;
 
-/// Why a plugin could not be loaded. Each displays as one sentence that begins with the plugin.
+/// An error of loading a plugin. Each displays as one sentence that begins with the plugin.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -40,16 +40,16 @@ pub enum LoadError {
     NotAComponent {
         /// The plugin's name.
         plugin: String,
-        /// What they are instead, or where they are damaged.
+        /// What the bytes are instead, or where they are damaged.
         reason: String,
     },
     /// The component is more complex than [`CompileLimits`](crate::compile::CompileLimits) allow.
-    /// Nothing of it was compiled.
+    /// None of it was compiled.
     #[error("{plugin} is too complex to be compiled: {reason}")]
     TooComplex {
         /// The plugin's name.
         plugin: String,
-        /// What exceeds which limit.
+        /// Which part exceeds which limit.
         reason: String,
     },
     /// Compiling took longer than [`CompileLimits::time`](crate::compile::CompileLimits::time).
@@ -68,7 +68,7 @@ pub enum LoadError {
         /// The limit in bytes.
         limit: u64,
     },
-    /// The process that compiles, or the thread, could not be started.
+    /// The compiler process or thread could not be started.
     #[error("{plugin} could not be compiled: can't start {compiler}: {source}")]
     NoCompiler {
         /// The plugin's name.
@@ -79,17 +79,17 @@ pub enum LoadError {
         #[source]
         source: Arc<std::io::Error>,
     },
-    /// The process that compiles ended without an answer.
+    /// The compiler process ended without an answer.
     #[error("{plugin} could not be compiled: the compiler failed: {reason}")]
     CompilerFailed {
         /// The plugin's name.
         plugin: String,
-        /// How it ended, as far as that is known.
+        /// How the process ended, as far as is known.
         reason: String,
     },
-    /// As many threads compile as may, and none ended within
-    /// [`CompileLimits::time`](crate::compile::CompileLimits::time). Doesn't happen where a process
-    /// compiles.
+    /// All compiler threads are busy, and none finished within
+    /// [`CompileLimits::time`](crate::compile::CompileLimits::time). Doesn't happen with a compiler
+    /// process.
     #[error(
         "{plugin} could not be compiled: the limit of concurrent compilations ({at_once}) is reached, and none of them finished in time"
     )]
@@ -104,10 +104,10 @@ pub enum LoadError {
     World {
         /// The plugin's name.
         plugin: String,
-        /// The item that doesn't fit, with the version on either side.
+        /// The item that doesn't match, with the version on either side.
         reason: String,
     },
-    /// It could not be asked for its tools.
+    /// The component could not be asked for its tools.
     #[error("{plugin} could not be asked for its tools: {source}")]
     Definitions {
         /// The plugin's name.
@@ -116,7 +116,7 @@ pub enum LoadError {
         #[source]
         source: Arc<Error>,
     },
-    /// It has no tool that can be used.
+    /// The component has no usable tool.
     #[error("{plugin} has no tool that can be used{}", Reasons(.rejected))]
     NoTools {
         /// The plugin's name.
@@ -145,9 +145,8 @@ impl LoadError {
         }
     }
 
-    /// Whether it would fail the same way once more, by this engine and about now, for all that is
-    /// known: so that it need not be tried. Not so where the machine, or what else runs on it, had
-    /// a part in it.
+    /// Returns whether a retry on this engine would soon fail the same way, as far as is known, so
+    /// that none is needed. Returns false if the machine or its load may have contributed.
     pub(crate) fn is_the_components(&self) -> bool {
         match self {
             LoadError::NotAComponent { .. }
@@ -171,7 +170,7 @@ impl LoadError {
         }
     }
 
-    /// The same about a plugin with the same bytes and this name.
+    /// Returns this error for a plugin with the same bytes and this name.
     pub(crate) fn of_plugin(mut self, name: &str) -> Self {
         match &mut self {
             LoadError::Read { .. } => {}

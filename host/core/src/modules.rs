@@ -1,37 +1,35 @@
-//! The library's public modules, beside those that are in files of their own. Each public item is
-//! in one of them alone, or at the root.
+//! The library's inline public modules. Each public item is in exactly one module, or at the root.
 
-/// Who may decide what a model wants applied.
+/// Approval of the actions that a model wants to apply.
 pub mod approval {
     pub use crate::session::{Approval, ApprovalRequest, Approver, ConfirmRequest, Confirmation};
 }
 
-/// Cancelling from elsewhere what a session is asked to do.
+/// Cancellation of session operations.
 pub mod cancel {
     pub use crate::session::Cancellable;
     pub use tokio_util::sync::CancellationToken;
 }
 
-/// What calls and decisions give.
+/// Results of calls and decisions.
 pub mod content {
     pub use airlock_model::content::{
         CallOutcome, Content, ForModel, ResolutionDetails, ResolutionOutcome, Resolved, ToolResult,
     };
 }
 
-/// By what a plugin is known: the SHA-256 of its bytes.
+/// Plugin identity: the SHA-256 of the component's bytes.
 pub mod digest {
     pub use airlock_model::digest::{Digest, ParseDigestError};
 }
 
-/// Showing what guests and files are called.
+/// Escaping of names from guests and files for display.
 #[doc(hidden)]
 pub mod visible {
     pub use airlock_model::visible::side_of_diff;
 }
 
-/// What the host saw an action do to the workspace, before anybody decided and when it was
-/// applied.
+/// Effects of an action on the workspace, as the host saw them in the rehearsal and in the apply.
 pub mod effects {
     pub use airlock_model::effects::{
         ActionEffects, Change, ChangeKind, Counts, Difference, Effects, EffectsRecord,
@@ -40,45 +38,45 @@ pub mod effects {
     };
 }
 
-/// More about an [`Error`](crate::Error).
+/// Details of an [`Error`](crate::Error).
 pub mod error {
     pub use airlock_model::error::{KnownTools, Violation};
 }
 
-/// What a tool has read, and what of that has changed since.
+/// The files that a tool has read, and how they have changed since.
 pub mod reads {
     pub use airlock_model::reads::{Fingerprints, ReadFile, ReadFiles, StaleFile, Staleness};
 }
 
-/// What whoever watches a session is told.
+/// Events that a session sends to its observer.
 pub mod event {
     pub use airlock_model::event::{Event, EventSource, LogLevel, Observer, Refusal, ToolFunction};
 }
 
-/// Which directory a workspace is, and on which machine, also after a restart.
+/// Identity of a workspace and its machine, stable across restarts.
 pub mod identity {
     pub use airlock_model::identity::{Machine, WorkspaceDifference, WorkspaceIdentity};
 }
 
-/// JSON of others: checked, and kept as text.
+/// Untrusted JSON, checked and kept as text.
 pub mod json {
     pub use crate::plugin::Schema;
     pub use airlock_model::json::{Json, MAX_JSON_DEPTH, TooDeep};
 }
 
-/// More about [`Limits`](crate::Limits).
+/// Details of [`Limits`](crate::Limits).
 pub mod limits {
     pub use airlock_model::limits::LimitKind;
 }
 
-/// Which components can be loaded as a [`Plugin`](crate::Plugin), and why one could not be.
+/// Which components can be loaded as a [`Plugin`](crate::Plugin), and load errors.
 pub mod load {
     pub use crate::load_error::LoadError;
     pub use crate::plugin::Misfit;
     pub use crate::world::WORLD_VERSION;
 }
 
-/// What is on a session's stack, and what is decided about it.
+/// Actions on a session's stack, and decisions about them.
 pub mod pending {
     pub use crate::session::Discarded;
     pub use airlock_model::actor::{Actor, DecidedBy, Evidence};
@@ -90,28 +88,28 @@ pub mod pending {
     };
 }
 
-/// What a [`Policy`](crate::Policy) grants, when, and to whom.
+/// Grants of a [`Policy`](crate::Policy), by phase and by producer.
 pub mod policy {
     pub use crate::session::ProducerWithPolicy;
     pub use airlock_model::policy::{Phase, Rehearse, WorkspaceGrant};
 }
 
-/// The shapes that providers of models take tool choices and reminders in.
+/// Formats of tool choices and reminders for model providers.
 pub mod provider {
     pub use airlock_model::provider::Provider;
 }
 
-/// Opening files that others can change.
+/// Safe opening of files that others can change.
 pub mod regular {
     pub use airlock_model::regular::{open_regular_file, read_regular_file};
 }
 
-/// Who decides when `resolve` is called and nothing is pending.
+/// Handling of `resolve` calls when nothing is pending.
 pub mod standing {
     pub use crate::session::{StandingHandler, StandingResult};
 }
 
-/// What a model is told and made to do before its next turn.
+/// Reminders and forced tool choices for a model's next turn.
 pub mod steering {
     pub use airlock_model::steering::{
         NextTurn, REMINDER, Reminder, ReminderKind, ToolChoice, ToolChoicePolicy, TurnReport,
@@ -119,12 +117,12 @@ pub mod steering {
     };
 }
 
-/// What became of applies whose host stopped in the middle.
+/// Recovery of applies that were interrupted when their host stopped.
 pub mod recovery {
     pub use crate::session::{APPLY_UNDONE, RecoveredAction};
 }
 
-/// Where pending actions are kept: the traits, what they take and give, and the store in memory.
+/// Storage of pending actions: the traits, their types, and the in-memory store.
 pub mod store {
     pub use airlock_model::store::{
         APPLY_INTERRUPTED, ActionBasis, ActionRecord, BASES_BYTES, BackendError, BackendErrorKind,
@@ -135,7 +133,7 @@ pub mod store {
     };
 }
 
-/// What a tool says of itself, and the params of its calls.
+/// Tool definitions, and the params of calls.
 pub mod tool {
     pub use crate::params::Params;
     pub use airlock_model::tool::{

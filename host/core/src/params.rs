@@ -1,5 +1,4 @@
-//! The params of one call: as a value, which is checked, and as the text that a guest gets and its
-//! record keeps.
+//! The params of a call: a value to check, and the text for the guest and the call record.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -7,8 +6,8 @@ use std::sync::OnceLock;
 use airlock_model::json::Json;
 use serde_json::Value;
 
-/// The params of a call, for [`Session::call`](crate::Session::call): a value, or a text of JSON
-/// that the caller has, such as the arguments of a call in a provider's answer.
+/// The params of a call, for [`Session::call`](crate::Session::call): a value, or a JSON text, such
+/// as the arguments of a tool call in a provider's answer.
 ///
 /// ```no_run
 /// use airlock_host::tool::Params;
@@ -24,20 +23,20 @@ use serde_json::Value;
 #[derive(Debug)]
 pub struct Params<'a> {
     value: Cow<'a, Value>,
-    /// Written once, and only where somebody reads it.
+    /// Serialized once, on first use.
     text: OnceLock<Json>,
 }
 
 impl<'a> Params<'a> {
-    /// Takes a text of JSON as it is: a plugin gets it, and the record of the call keeps it, as the
-    /// caller wrote it, but for blanks between its parts. It is read once, for the check against
-    /// the tool's schema, in which a number is a 64-bit integer or float; that value is also what a
-    /// native tool gets.
+    /// Reads params from a JSON text. The plugin and the call record get the caller's text, except
+    /// for whitespace between its parts. The text is parsed once, for the check against the tool's
+    /// schema, in which a number is a 64-bit integer or float. A native tool gets that parsed
+    /// value.
     ///
     /// # Errors
-    /// Where it is not JSON, has a number that no 64-bit float can hold, is nested more than
-    /// [`MAX_JSON_DEPTH`](crate::json::MAX_JSON_DEPTH) deep, or has an object with two members of
-    /// one name: the check might see one of them, and the tool the other.
+    /// If the text is not JSON, has a number that no 64-bit float can hold, is nested deeper than
+    /// [`MAX_JSON_DEPTH`](crate::json::MAX_JSON_DEPTH), or has an object with a duplicate key. With
+    /// a duplicate key, the check could see one member and the tool the other.
     pub fn from_text(text: &str) -> Result<Self, serde_json::Error> {
         let (text, value) = Json::read(text)?;
         Ok(Self {
@@ -46,7 +45,7 @@ impl<'a> Params<'a> {
         })
     }
 
-    /// Takes a value that nobody else needs.
+    /// Wraps an owned value.
     pub fn from_value(value: Value) -> Self {
         Self {
             value: Cow::Owned(value),
@@ -54,7 +53,7 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// With the text that its record keeps.
+    /// Wraps a value together with the text that its record keeps.
     pub(crate) fn written(value: Value, text: &Json) -> Self {
         Self {
             value: Cow::Owned(value),
@@ -62,7 +61,7 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// What has to fit the tool's schema.
+    /// Returns the value that must match the tool's schema.
     pub fn value(&self) -> &Value {
         &self.value
     }

@@ -1,5 +1,5 @@
-//! Secrets of the user's own, with which records are hashed that others could have written: each 32
-//! random bytes in a file that nobody else can read.
+//! The user's secret keys, which authenticate records that others could have written. Each key is
+//! 32 random bytes in a file that no other user can read.
 
 use std::fs::DirBuilder;
 use std::io::{self, Read, Write};
@@ -10,12 +10,12 @@ use airlock_model::regular::open_regular_file;
 use airlock_workspace::Key;
 use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 
-/// How long a secret is, in bytes.
+/// Length of a secret in bytes.
 pub(crate) const SECRET_BYTES: usize = blake3::KEY_LEN;
 
-/// The one for what commits leave in workspaces: `workspace.key` in `airlock` in the user's state
-/// folder, say `~/.local/state/airlock`. All programs of the user have the same, since one finishes
-/// what another has begun.
+/// Returns the key for the records that commits leave in workspaces: `airlock/workspace.key` in the
+/// user's state folder, such as `~/.local/state`. All of the user's programs share it, because one
+/// program finishes a commit that another began.
 pub(crate) fn workspace_key() -> io::Result<Key> {
     static KEY: OnceLock<[u8; SECRET_BYTES]> = OnceLock::new();
     if let Some(key) = KEY.get() {
@@ -39,8 +39,8 @@ pub(crate) fn read_or_make_key(path: &Path) -> io::Result<[u8; SECRET_BYTES]> {
     file.write_all(&key)?;
     match file.persist_noclobber(path) {
         Ok(_) => Ok(key),
-        // Another process was faster, or the file is there and is no key: the latter is ours to
-        // replace.
+        // Another process was faster, or the file holds no key. Replace the file in the second
+        // case.
         Err(error) => match read_key(path)? {
             Some(key) => Ok(key),
             None => {
@@ -51,8 +51,8 @@ pub(crate) fn read_or_make_key(path: &Path) -> io::Result<[u8; SECRET_BYTES]> {
     }
 }
 
-/// Makes a folder, and those above it, for this user alone. One that is there is left as it is:
-/// others may be meant to see it.
+/// Creates a folder and its parents, accessible only to this user. Leaves an existing folder as it
+/// is, because others may be meant to see it.
 pub(crate) fn make_private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);

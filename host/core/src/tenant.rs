@@ -1,16 +1,17 @@
-//! Whom a session works for, as far as the process's resources are concerned.
+//! The owner of a session, for sharing out the process's resources.
 
 use std::sync::Arc;
 
 use crate::budget::{Budget, Portion, Share};
 
 /// A user of an engine. What guests share, which is memory and descriptors of the process, is
-/// shared out between tenants, however many sessions each of them has.
+/// A user of an engine. Guests use memory and descriptors of the process, which are divided between
+/// tenants, no matter how many sessions each tenant has.
 ///
-/// A tenant may hold as much of either as is still free: one alone gets half, two get a third each,
-/// and a tenant that has nothing yet always finds some. Clones are the same tenant.
+/// A tenant may hold as much of a resource as is still free. A single tenant gets half, two get a
+/// third each, and a tenant that holds nothing yet always finds some. Clones are the same tenant.
 ///
-/// Default: each [`Session`](crate::Session) is a tenant of its own.
+/// Default: each [`Session`](crate::Session) is a separate tenant.
 #[derive(Debug, Clone, Default)]
 pub struct Tenant(Arc<Shares>);
 
@@ -30,7 +31,7 @@ impl Tenant {
         Portion::new(of, &self.0.descriptors)
     }
 
-    /// In bytes.
+    /// Returns the tenant's portion of the memory, in bytes.
     pub(crate) fn memory(&self, of: &Arc<Budget>) -> Portion {
         Portion::new(of, &self.0.memory)
     }

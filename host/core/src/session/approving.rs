@@ -1,4 +1,4 @@
-//! Whether what is to be applied may be applied, and by whose decision.
+//! Approval of applies, and whose decision they are.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,65 +20,67 @@ use super::review::Review;
 use super::{Session, resolve};
 use crate::instance::unless_cancelled;
 
-/// Asked before an apply, above all one that a model wants: whoever embeds the host decides who
-/// decides.
+/// Approves applies, in particular those that a model wants. The embedder implements it to control
+/// who decides.
 ///
-/// A model's discard is not asked about, since it has no effect, nor is what a
-/// [`StandingHandler`](super::StandingHandler) decides, which is the embedder's own code.
+/// It is not asked about a model's discard, which has no effect, or about decisions of a
+/// [`StandingHandler`](super::StandingHandler), which is the embedder's own code.
 #[async_trait]
 pub trait Approver: Send + Sync + 'static {
-    /// Whether the action may be applied. It is on its stack meanwhile, unclaimed, so that others
-    /// can resolve it; then the model hears of that. A call that is cancelled drops the future.
+    /// Decides whether the action may be applied. Meanwhile the action stays on its stack,
+    /// unclaimed, so that others can resolve it; in that case the model is informed. Cancelling the
+    /// call drops the future.
     async fn approve(&self, request: &ApprovalRequest<'_>) -> Approval;
 
-    /// Whether an apply may be carried out that somebody else than a model has decided, with this
-    /// evidence: whoever embeds the host may want more for some of what an action does. The action
-    /// is on its stack meanwhile, unclaimed.
+    /// Decides whether to carry out an apply that was not decided by a model, based on this
+    /// evidence. Embedders can ask for more evidence for some effects. Meanwhile the action stays
+    /// on its stack, unclaimed.
     ///
-    /// Without an implementation it may.
+    /// Default: allow.
     async fn admit(&self, _request: &ApprovalRequest<'_>, _decided_by: &DecidedBy) -> Approval {
         Approval::Allow
     }
 
-    /// Whether what an apply has done may be put into the workspace. Asked where the host has not
-    /// seen before what that would be, of every decision, also a person's: the action is volatile,
-    /// or is [not rehearsed](crate::policy::Rehearse::Never), or its rehearsal failed. The tool has
-    /// run, and nobody sees yet what it changed; what it did elsewhere is done.
+    /// Decides whether to commit the changes of an apply. Called only if the host has not seen
+    /// these effects before: the action is volatile or [not
+    /// rehearsed](crate::policy::Rehearse::Never), or its rehearsal failed. It applies to every
+    /// decision, including a person's. The tool has already run. Its changes to the workspace are
+    /// not visible yet; effects elsewhere have happened.
     ///
-    /// Without an implementation it may.
+    /// Default: commit.
     async fn confirm(&self, _request: &ConfirmRequest<'_>) -> Confirmation {
         Confirmation::Commit
     }
 
-    /// Whether the changes may still be committed. Called before every commit, while the workspace
-    /// is locked, because other files may have changed since the decision: there may be a new link
-    /// to a changed file, for example. Don't ask a person here, and don't take long.
+    /// Decides whether the changes may still be committed. Called before every commit, while the
+    /// workspace is locked, because other files may have changed since the decision. For example, a
+    /// changed file may have a new link. Don't ask a person here, and return quickly.
     ///
-    /// Default: they may.
+    /// Default: commit.
     async fn recheck(&self, _request: &ConfirmRequest<'_>) -> Confirmation {
         Confirmation::Commit
     }
 }
 
-/// What an apply has done, and is about to be committed.
+/// The changes of an apply that are about to be committed.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ConfirmRequest<'a> {
-    /// Whose stack it is on.
+    /// The session that has the action on its stack.
     pub session: &'a SessionId,
     /// The workspace in which it is applied, as an absolute path without links.
     pub workspace: Option<&'a Path>,
     /// The action.
     pub action: &'a PendingAction,
-    /// What was decided.
+    /// The decision.
     pub resolution: &'a Resolution,
-    /// Who decided that.
+    /// Who made the decision.
     pub decided_by: &'a DecidedBy,
-    /// What it changes, with what files hold; not empty.
+    /// The changes, including file contents; not empty.
     pub effects: &'a Effects,
 }
 
-/// An [`Approver`]'s answer to what an apply has done.
+/// An [`Approver`]'s answer about the changes of an apply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Confirmation {

@@ -1,11 +1,11 @@
-//! How what a session is asked to do is cancelled from elsewhere.
+//! Cancellation of session operations.
 
 use std::pin::Pin;
 
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-/// What a session is asked to do, which it does once this is awaited.
+/// A session operation, which starts when it is awaited.
 ///
 /// ```no_run
 /// use airlock_host::cancel::CancellationToken;
@@ -19,8 +19,8 @@ use tokio_util::sync::CancellationToken;
 /// # }
 /// ```
 ///
-/// It is no future itself. Where one is wanted, to spawn, box, join or instrument it,
-/// [`IntoFuture::into_future`] gives it:
+/// This type is not itself a future. To spawn, box, join or instrument it, get the future from
+/// [`IntoFuture::into_future`]:
 ///
 /// ```no_run
 /// # async fn example(session: airlock_host::Session) -> Result<(), airlock_host::Error> {
@@ -37,12 +37,12 @@ pub struct Cancellable<'a, T> {
     cancel: Option<&'a CancellationToken>,
 }
 
-/// Compiled in this crate, with all that it calls: whoever awaited a future that is not boxed would
-/// compile that again, each time.
+/// Boxed so that it is compiled in this crate. Otherwise each crate that awaits it would compile it
+/// and everything it calls again.
 type Work<'a, T> = Box<dyn FnOnce(Option<&'a CancellationToken>) -> BoxFuture<'a, T> + Send + 'a>;
 
 impl<'a, T> Cancellable<'a, T> {
-    /// To be called by what is not generic.
+    /// Wraps work. Call it only from non-generic functions.
     pub(super) fn new<F>(work: impl FnOnce(Option<&'a CancellationToken>) -> F + Send + 'a) -> Self
     where
         F: Future<Output = T> + Send + 'a,
@@ -53,9 +53,9 @@ impl<'a, T> Cancellable<'a, T> {
         }
     }
 
-    /// Has it end with [`Error::Cancelled`](crate::Error::Cancelled) when this token is cancelled.
-    /// The tool hears of that, and has [`Limits::cancel_grace`](crate::Limits::cancel_grace) to
-    /// clean up.
+    /// Ends the operation with [`Error::Cancelled`](crate::Error::Cancelled) when this token is
+    /// cancelled. The tool is notified and has
+    /// [`Limits::cancel_grace`](crate::Limits::cancel_grace) to clean up.
     pub fn cancelled_by(mut self, token: &'a CancellationToken) -> Self {
         self.cancel = Some(token);
         self

@@ -1,4 +1,4 @@
-//! Discarding all that is pending.
+//! Discards all pending actions.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -16,21 +16,21 @@ use super::Session;
 use super::cancellable::Cancellable;
 use super::resolve::{DecisionSummary, check_reason, outcome};
 
-/// How many decisions are carried out at a time that tools hear of: what waits while a commit
-/// reaches the disk goes into the next one together.
+/// How many decisions that tools hear of are carried out concurrently. Those that wait while a
+/// commit reaches the disk share the next commit.
 const TOGETHER: usize = 32;
 
-/// An action, and what a call of [`Session::resolve`] would have answered.
+/// An action, and the result that [`Session::resolve`] would have returned.
 pub type Discarded = (Arc<PendingAction>, Result<ResolutionOutcome, Error>);
 
 impl Session {
-    /// Discards all that is pending, and tells which actions that were, the topmost first. Their
-    /// tools hear of it where they asked for that, and whatever they say, the actions are gone.
-    /// What somebody else is resolving meanwhile stays.
+    /// Discards all pending actions and returns their ids, topmost first. Tools that asked for it
+    /// are notified. The actions are gone whatever the tools answer. Actions that another caller is
+    /// resolving stay.
     ///
     /// # Errors
-    /// Those of [`Session::resolve`] that leave an action where it was, say [`Error::Store`] and
-    /// [`Error::Cancelled`]; others may be discarded then.
+    /// Those of [`Session::resolve`] that leave an action where it was, such as [`Error::Store`]
+    /// and [`Error::Cancelled`]. Other actions may already be discarded.
     pub fn clear<'a>(
         &'a self,
         reason: &'a str,
@@ -47,16 +47,16 @@ impl Session {
         Cancellable::new(move |cancel| self.clear_until(reason, decided_by, cancel))
     }
 
-    /// Discards these actions of the session, and tells what came of each, in their order.
+    /// Discards these actions of the session, and returns the result for each, in their order.
     ///
-    /// Those whose tools did not ask to hear of it are discarded in one step of the store, however
-    /// many there are. Then come the others, several at a time; where one stays as it was, those
-    /// that follow are left alone, and not among what is told.
+    /// Actions whose tools did not ask to be notified are discarded in one step of the store,
+    /// however many there are. The others follow, several at a time. If one of them stays as it
+    /// was, the remaining ones are left alone and are not in the result.
     ///
     /// # Errors
-    /// [`Error::InvalidParams`] where the reason is too long, [`Error::Cancelled`], and
-    /// [`Error::Store`] where the store can't be used: then none is discarded, or those that no
-    /// tool is to hear of as a whole.
+    /// [`Error::InvalidParams`] if the reason is too long, [`Error::Cancelled`], and
+    /// [`Error::Store`] if the store can't be used. Then either nothing is discarded, or exactly
+    /// the actions whose tools are not notified.
     pub fn discard_all<'a>(
         &'a self,
         actions: &'a [StackedAction],
@@ -88,7 +88,7 @@ impl Session {
             match outcome {
                 Ok(_) => discarded.push(action.id.clone()),
                 Err(error) if is_somebody_elses(&error) => {}
-                // A reject that fails is the end of its action all the same.
+                // A failed reject still ends its action.
                 Err(error) if self.is_pending(&action.id).await? => return Err(error),
                 Err(_) => discarded.push(action.id.clone()),
             }
@@ -133,9 +133,8 @@ impl Session {
         Ok(told.collect())
     }
 
-    /// Discards those of the actions whose tools did not ask to hear of it in one step of the
-    /// store. What somebody has tried to apply is not among them: it must be found out what came of
-    /// that.
+    /// Discards, in one step of the store, the actions whose tools did not ask to be notified.
+    /// Leaves out actions with an attempted apply, because its outcome must be determined first.
     async fn discard_unheard(
         &self,
         actions: &[StackedAction],

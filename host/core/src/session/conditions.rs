@@ -1,4 +1,4 @@
-//! Under which conditions a durable action is applied.
+//! The conditions under which a durable action is applied.
 
 use airlock_model::effects::EffectsRecord;
 use airlock_model::error::Error;
@@ -8,11 +8,12 @@ use airlock_model::policy::Policy;
 use super::rehearsing::new_seed;
 use crate::instance::Conditions;
 
-/// Those of its rehearsal, but for what the policy grants. Where an apply under granted ones did
-/// something else than was reviewed, that is what is decided about since, and its conditions hold.
+/// Returns the conditions of the action's rehearsal, except for what the policy grants. If an apply
+/// under granted conditions did something else than was reviewed, the next decision is about that
+/// result, and its conditions hold.
 ///
 /// # Errors
-/// Where the system has no randomness.
+/// If the system has no randomness.
 pub(super) fn conditions(
     action: &PendingAction,
     review: Option<&EffectsRecord>,

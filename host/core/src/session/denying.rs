@@ -8,8 +8,8 @@ use super::Session;
 use super::approving::{ConfirmRequest, Confirmation};
 
 impl Session {
-    /// Records a denial, and tells the observer. If it can't be written, the log lacks it: the
-    /// decision and its answer stay the same.
+    /// Records a denial and emits it to the observer. If recording fails, this only logs a warning:
+    /// the decision and its answer stay the same.
     pub(super) async fn record_denial(&self, action: &PendingAction, denial: Denial) {
         if let Ok(store) = self.store() {
             let recording = store.record_denial(self.id(), &action.id, &denial);
@@ -29,7 +29,7 @@ impl Session {
     }
 
     /// # Errors
-    /// Why nothing may be committed, as a clause. A denial is on record by then.
+    /// The reason not to commit, as a clause. The denial is recorded by then.
     pub(super) async fn let_commit(
         &self,
         request: &ConfirmRequest<'_>,

@@ -1,4 +1,4 @@
-//! An action is resolved where it was previewed.
+//! Makes sure that an action is resolved in the workspace in which it was previewed.
 
 use airlock_model::error::Error;
 use airlock_model::identity::{Machine, WorkspaceDifference};
@@ -7,9 +7,9 @@ use airlock_model::pending::{Decision, PendingAction, Resolution};
 use super::Session;
 
 impl Session {
-    /// What was previewed in one workspace is never applied to another. Discarding drops what was
-    /// previewed anywhere, but an apply that was tried may have left something behind, and only who
-    /// has the workspace's machine can look.
+    /// Refuses to apply an action in another workspace than the one it was previewed in. An action
+    /// can be discarded anywhere, unless an apply was tried: that may have left something behind,
+    /// and only a session on the workspace's machine can find out.
     pub(super) fn refused_here(
         &self,
         action: &PendingAction,
@@ -26,9 +26,9 @@ impl Session {
         }
     }
 
-    /// In what the session's workspace differs from the one that was previewed.
+    /// Returns how the session's workspace differs from the one of the preview.
     pub(super) fn other_workspace(&self, action: &PendingAction) -> Option<Error> {
-        // The machine first: on another one, that there is no such path tells nothing.
+        // Check the machine first: on another machine, a missing path says nothing.
         if let Some(other) = self.other_machine(action) {
             return Some(other);
         }

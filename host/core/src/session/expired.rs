@@ -1,4 +1,4 @@
-//! Discarding what nobody decided about in time.
+//! Discards actions that were not decided in time.
 
 use std::time::SystemTime;
 
@@ -9,18 +9,18 @@ use futures_util::future::BoxFuture;
 
 use super::Session;
 
-/// Whose decision it is in the audit trail.
+/// Name of the decider in the audit trail.
 const DECIDED_BY: &str = "airlock";
 
 impl Session {
-    /// Discards what has [expired](super::SessionBuilder::pending_expires_after), and tells which
-    /// actions that were. Their tools hear of it where they asked for that. What somebody has tried
-    /// to apply, or is resolving, stays.
+    /// Discards the actions that have [expired](super::SessionBuilder::pending_expires_after), and
+    /// returns their ids. Tools that asked for it are notified. Actions with an attempted apply, or
+    /// that are being resolved, stay.
     ///
-    /// [`Session::next_turn`] does so by itself, so that no model is made to decide about it.
+    /// [`Session::next_turn`] does this by itself, so that no model is forced to decide about them.
     ///
     /// # Errors
-    /// [`Error::Store`] where the store can't be used. Without a store nothing is pending.
+    /// [`Error::Store`] if the store can't be used. Without a store, nothing is pending.
     pub async fn discard_expired(&self) -> Result<Vec<ActionId>, Error> {
         let now = SystemTime::now();
         let mut discarded = Vec::new();
@@ -36,7 +36,7 @@ impl Session {
         Ok(discarded)
     }
 
-    /// Whether it was this session that did it.
+    /// Discards one expired action. Returns whether this session did it.
     pub(super) fn discard_one_expired<'a>(
         &'a self,
         id: &'a ActionId,
@@ -52,7 +52,7 @@ impl Session {
                     | Error::ResolutionInProgress(_)
                     | Error::UnknownAction(_),
                 ) => Ok(false),
-                // A reject that fails is the end of its action all the same.
+                // A failed reject still ends its action.
                 Err(_) => Ok(true),
             }
         })

@@ -1,4 +1,4 @@
-//! What is done to a workspace, and found out about it, when a session is opened there.
+//! Recovery and checks of a workspace when a session is opened in it.
 
 use std::io;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use airlock_model::error::Error;
 use super::committing::{open, unrecovered};
 use crate::workspace::WorkspaceFolder;
 
-/// Finishes what a crash has cut off in a workspace that is opened now, before a guest sees its
-/// files. Says why that can't be, as a clause: it is in the way of every apply.
+/// Finishes or undoes commits that a crash interrupted, before a guest sees the files. If that
+/// fails, returns the reason as a clause, which blocks every apply.
 pub(super) fn recover(folder: &Arc<WorkspaceFolder>) -> Option<String> {
     let recovered = match folder.has_private() {
         Ok(true) => open(folder).and_then(|workspace| workspace.recover().map_err(unrecovered)),
@@ -39,7 +39,8 @@ pub(super) fn recover(folder: &Arc<WorkspaceFolder>) -> Option<String> {
     }
 }
 
-/// Why nothing that is applied could be put into a workspace, as far as that shows beforehand.
+/// Returns why changes can't be committed to the workspace, as far as this can be determined in
+/// advance.
 pub(super) fn obstacle(folder: &Arc<WorkspaceFolder>) -> Option<String> {
     let checked = match open(folder) {
         Ok(workspace) => workspace.check_commits(),

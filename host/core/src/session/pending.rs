@@ -1,4 +1,4 @@
-//! What is on a session's stack.
+//! The actions on a session's stack.
 
 use std::sync::atomic::Ordering;
 
@@ -9,11 +9,11 @@ use airlock_model::store::{PendingStore, StoreError};
 use super::Session;
 
 impl Session {
-    /// All pending actions, topmost first. Who looks for the first time since the session was
-    /// opened has what was cut off before found out about, as by [`recover`](Self::recover).
+    /// Returns all pending actions, topmost first. The first call on a session also recovers
+    /// interrupted applies, like [`recover`](Self::recover).
     ///
     /// # Errors
-    /// [`Error::Store`] where the store can't be read. Without a store there are none.
+    /// [`Error::Store`] if the store can't be read. Without a store, the list is empty.
     pub async fn pending(&self) -> Result<Vec<StackedAction>, Error> {
         let listed = self.listed().await?;
         if !self.inner.looked.swap(true, Ordering::Relaxed)
@@ -36,8 +36,8 @@ impl Session {
         }
     }
 
-    /// The same in brief, for what is asked before each turn. The first look is in full, since
-    /// what was cut off may be pending no more.
+    /// Returns the pending actions in brief, for the query before each turn. The first call lists
+    /// them in full, because recovery may resolve some.
     pub(super) async fn pending_briefly(&self) -> Result<Vec<BriefAction>, Error> {
         if !self.inner.looked.load(Ordering::Relaxed) {
             self.pending().await?;
@@ -53,10 +53,10 @@ impl Session {
         }
     }
 
-    /// Whether anything is pending: asked of the stack each time.
+    /// Returns whether anything is pending. Each call queries the stack.
     ///
     /// # Errors
-    /// [`Error::Store`] where the store can't be read.
+    /// [`Error::Store`] if the store can't be read.
     pub async fn has_pending(&self) -> Result<bool, Error> {
         match &self.inner.context.store {
             Some(store) => Ok(store.peek(self.id()).await?.is_some()),
@@ -64,9 +64,9 @@ impl Session {
         }
     }
 
-    /// Ends when the stack of pending actions changes, through this session or another, or in
-    /// another process that shares the store. What counts is any change after this function was
-    /// *called*, so that none is missed between a look and the wait:
+    /// Waits for a change of the stack of pending actions, by this session, another one, or another
+    /// process that shares the store. It counts changes from the moment this function is *called*,
+    /// so that you don't miss one between listing and waiting:
     ///
     /// ```no_run
     /// # async fn example(session: airlock_host::Session) -> Result<(), airlock_host::Error> {
@@ -78,7 +78,7 @@ impl Session {
     /// # }
     /// ```
     ///
-    /// May return spuriously. Without a store it never returns.
+    /// May return spuriously. Without a store, it never returns.
     pub fn pending_changed(&self) -> impl Future<Output = ()> + Send + use<> {
         let watch = self.inner.context.store.as_ref();
         let watch = watch.map(|store| store.watch(self.id()));
@@ -90,7 +90,7 @@ impl Session {
         }
     }
 
-    /// The action of this id, or the topmost one, where it is on the stack.
+    /// Returns the action with this id, or the topmost one, if it is on the stack.
     pub(super) async fn stacked(
         &self,
         store: &dyn PendingStore,

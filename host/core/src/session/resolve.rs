@@ -1,4 +1,4 @@
-//! The hidden tool `resolve`: a decision about a pending action, carried out once.
+//! The hidden tool `resolve`, which carries out a decision about a pending action once.
 
 mod outcome;
 mod params;
@@ -30,7 +30,7 @@ use params::acceptable;
 pub(super) use params::{NAME, check_reason, parse};
 
 /// # Errors
-/// Why there is nothing that was claimed.
+/// The reason why nothing was claimed.
 pub(super) fn claimed(claim: Claim) -> Result<Claimed, Error> {
     match claim {
         Claim::Claimed(claimed) => Ok(claimed),
@@ -45,31 +45,32 @@ impl Session {
     /// Carries out a decision about a pending action: the topmost one, unless the resolution names
     /// another.
     ///
+    /// An apply needs the approval of the session's [`Approver`](super::Approver), if it has one.
+    /// The approver decides whether the model may apply the action, or whether another actor's
+    /// decision is enough.
+    ///
+    /// A decision to apply is about the effects that it [names](Resolution::review), or about the
+    /// effects at the push.
+    ///
     /// # Errors
-    /// [`Error::NothingPending`], [`Error::AlreadyResolved`], [`Error::ResolutionInProgress`] or
-    /// [`Error::UnknownAction`] where there is no such action to resolve. [`Error::OtherWorkspace`]
-    /// or [`Error::WorkspaceReplaced`] where it was previewed elsewhere, and that was not
-    /// [said to be the same](Resolution::same_workspace); then nothing was tried, and the action
-    /// stays as it was. It can be discarded all the same, without its plugin hearing of it, unless
-    /// somebody tried to apply it on another machine. Nor was anything tried after
-    /// [`Error::Busy`]. After a failed apply, which is [`Error::ApplyFailed`] or the tool's own
-    /// [`Error::Tool`], the action is on top of the stack again; so it is after
-    /// [`Error::Cancelled`] while it was applied. After a failed reject it is gone.
-    ///
-    /// An apply needs the session's [`Approver`](super::Approver), where it has one: it is asked
-    /// whether a model may have that, and whether anybody else's decision is enough.
-    /// [`Error::Refused`] and [`Error::NeedsPerson`] are its answers, and leave the action as it
-    /// was.
-    ///
-    /// A decision to apply is about the effects that it [names](Resolution::review), or about those
-    /// of the push; [`Error::NotReviewed`] if the action does something else by now.
-    ///
-    /// [`Error::Unrecovered`] where an apply that was cut off may have taken effect in a workspace
-    /// that is not here, and the action is to be discarded without
-    /// [saying so](Resolution::abandon).
-    ///
-    /// [`Error::Expired`] where nobody decided
-    /// [in time](super::SessionBuilder::pending_expires_after): it is discarded then.
+    /// - [`Error::NothingPending`], [`Error::AlreadyResolved`], [`Error::ResolutionInProgress`] or
+    ///   [`Error::UnknownAction`] if there is no such action to resolve.
+    /// - [`Error::OtherWorkspace`] or [`Error::WorkspaceReplaced`] if the action was previewed
+    ///   elsewhere and the resolution doesn't [say it is the same
+    ///   workspace](Resolution::same_workspace). Nothing was tried, and the action stays as it was.
+    ///   You can still discard it, without its plugin hearing of it, unless an apply was tried on
+    ///   another machine.
+    /// - [`Error::Busy`]: nothing was tried.
+    /// - [`Error::ApplyFailed`], or the tool's own [`Error::Tool`], if an apply failed. The action
+    ///   is on top of the stack again. The same goes for [`Error::Cancelled`] during an apply.
+    ///   After a failed reject, the action is gone.
+    /// - [`Error::Refused`] and [`Error::NeedsPerson`] from the approver. The action stays as it
+    ///   was.
+    /// - [`Error::NotReviewed`] if the action's effects have changed.
+    /// - [`Error::Unrecovered`] if an interrupted apply may have taken effect in a workspace that
+    ///   is not here, and the action is to be discarded without [`abandon`](Resolution::abandon).
+    /// - [`Error::Expired`] if the action was not decided [in
+    ///   time](super::SessionBuilder::pending_expires_after). It is then discarded.
     pub fn resolve<'a>(
         &'a self,
         resolution: Resolution,
@@ -106,7 +107,7 @@ impl Session {
         }
     }
 
-    /// The same, where what has expired stays pending. It counts for no turn of the model's.
+    /// Resolves without discarding an expired action, and without counting for the model's turn.
     pub(super) async fn resolve_once(
         &self,
         mut resolution: Resolution,
@@ -122,7 +123,7 @@ impl Session {
         let seen = review.as_ref();
         let is_model = matches!(decided_by.actor, Actor::Model);
         if let (Some(seen), Some(_)) = (seen, &resolution.review) {
-            // Nobody is to be asked in vain.
+            // Check before the approver is asked.
             self.demand_reviewed(seen, &resolution, is_model)?;
         }
         let approval = self.ask_approver(store, &mut resolution, &mut decided_by, seen, cancel);
@@ -160,7 +161,6 @@ impl Session {
             return Err(Error::Expired(action.id.clone()));
         }
         if let Some(refused) = self.refused_here(&action, &resolution, attempt) {
-            // Nothing was tried.
             held.release().await;
             return Err(refused);
         }
@@ -193,7 +193,7 @@ impl Session {
                 return Err(error);
             }
         };
-        // A map of strings to values can always be written.
+        // A map of strings to values can always be serialized.
         let extra = resolution.extra.as_ref();
         let extra = extra.and_then(|extra| serde_json::to_string(extra).ok());
         let for_guest = DecidedAction {
@@ -232,8 +232,7 @@ impl Session {
         };
         let seen = carrying_out.committing.take_seen();
         let returned = match (decision, returned) {
-            // Nothing was tried, or nothing came of it, and who asked for that has not heard of a
-            // discard.
+            // Nothing was tried or nothing changed, and the decider has not heard of a discard.
             (
                 _,
                 Err(
@@ -250,18 +249,18 @@ impl Session {
                 if let (Some(review), Error::Different { difference, .. }) = (&review, &error) {
                     let mut record = review.clone();
                     record.effects = difference.now.clone();
-                    // Whoever decides again decides about these.
+                    // The next decision is about these effects.
                     if let Some(granted) = carrying_out.granted.get() {
                         record.seed = granted.seed.clone();
                         record.time = Some(granted.time());
                     }
-                    // It may depend on the reason, which no rehearsal hears: none is to be compared
-                    // with it, and what is applied is.
+                    // The effects may depend on the reason, which a rehearsal doesn't get. Don't
+                    // compare a rehearsal with them; compare only the apply.
                     record.read = Some(Fingerprints::default());
                     record.replaced = true;
                     self.keep(&action, record).await;
                 }
-                // Nothing came of it.
+                // Nothing was committed.
                 held.release().await;
                 return Err(error);
             }
@@ -310,12 +309,12 @@ struct CarryingOut<'a> {
     action: &'a PendingAction,
     resolution: &'a DecidedAction<'a>,
     committing: Committing<'a>,
-    /// What was kept of its rehearsal.
+    /// The record of the action's rehearsal.
     review: Option<&'a EffectsRecord>,
     same_workspace: bool,
     /// As which call of the session it counts.
     number: u64,
-    /// The conditions of an apply that is granted its own.
+    /// Conditions of an apply whose policy grants its own time or randomness.
     granted: OnceLock<Conditions>,
     cancel: Option<&'a CancellationToken>,
 }
@@ -328,7 +327,7 @@ impl CarryingOut<'_> {
         let call = self.call();
         let conditions = conditions(self.action, self.review, producer.policy())?;
         if conditions.are_granted {
-            // It is asked for once only.
+            // Set only once.
             let _ = self.granted.set(conditions.clone());
         }
         let (action, resolution) = (self.action, self.resolution);
@@ -340,8 +339,8 @@ impl CarryingOut<'_> {
             .await
     }
 
-    /// None where the producer has nothing to say, or can't be asked any more: a discard always
-    /// removes.
+    /// Returns `None` if the producer has no answer or is gone: a discard always removes the
+    /// action.
     async fn reject(&self) -> Result<Option<ToolResult>, Error> {
         let elsewhere = || self.session.other_workspace(self.action).is_some();
         if !self.action.has_reject || (!self.same_workspace && elsewhere()) {

@@ -1,5 +1,5 @@
-//! Which producer resolves an action: the very bytes that pushed it, with no more than they were
-//! granted then.
+//! Finds the producer that resolves an action: the same bytes that pushed it, with no more grants
+//! than at that time.
 
 use airlock_model::error::Error;
 use airlock_model::pending::PendingAction;
@@ -11,7 +11,7 @@ use crate::plugin::Plugin;
 use crate::producer::{NativeIdentity, Origin, Producer};
 
 impl Session {
-    /// Nobody needs the instance any more that held the action in memory.
+    /// Releases the instance that held a volatile action.
     pub(super) fn release_volatile(&self, action: &PendingAction) {
         if !action.durable
             && let Some(producer) = self.read_bindings(|bindings| bindings.producer(action.plugin))
@@ -20,20 +20,20 @@ impl Session {
         }
     }
 
+    /// Returns the producer that resolves the action.
+    ///
     /// # Errors
-    /// [`Error::InstanceGone`], [`Error::PluginGone`] and [`Error::ProducerGone`] where there is
-    /// none to be had.
+    /// [`Error::InstanceGone`], [`Error::PluginGone`] and [`Error::ProducerGone`] if there is none.
     pub(super) async fn producer_of(&self, action: &PendingAction) -> Result<Producer, Error> {
         let bound = self.read_bindings(|bindings| bindings.producer(action.plugin));
         if !action.durable {
-            // Its instance is where it was pushed, if anywhere.
+            // Only the producer that pushed it can have its instance.
             return bound.ok_or(Error::InstanceGone);
         }
         let Some(bound) = bound else {
             return match self.narrowed(action, &action.grants) {
                 Some(narrowed) => Ok(narrowed),
-                // Apart, since the future of every resolution would be kilobytes larger by what is
-                // seldom done.
+                // Boxed: this rare path would make the future of every resolution kilobytes larger.
                 None => Box::pin(self.producer_from_store(action)).await,
             };
         };
@@ -87,7 +87,7 @@ impl Session {
         self.add_narrowed(&Origin::Plugin(plugin), action.grants.clone())
     }
 
-    /// The native producer that pushed an action is not here, or is of another version.
+    /// Returns the error for a missing native producer, or for one of another version.
     fn without(&self, native: NativeIdentity) -> Error {
         let bound = self.read_bindings(|bindings| bindings.native_version(&native.name));
         Error::ProducerGone {

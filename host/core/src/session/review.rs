@@ -1,4 +1,4 @@
-//! What is decided about, beside the preview: what the host saw, which an apply must do again.
+//! The reviewed effects of an action, which an apply must reproduce.
 
 use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
 
@@ -15,8 +15,8 @@ use crate::instance::unless_cancelled;
 use crate::producer::Producer;
 
 impl Session {
-    /// What is known of the action that is to be applied, before it is claimed: waits for its
-    /// rehearsal, and makes sure that it still holds.
+    /// Returns what is known of the action before it is claimed. Waits for its rehearsal, and makes
+    /// sure that the result is still current.
     pub(super) async fn review_of(
         &self,
         store: &Arc<dyn PendingStore>,
@@ -27,14 +27,14 @@ impl Session {
             return Ok(None);
         }
         let found = self.stacked(&**store, resolution.id.as_ref()).await?;
-        // Whoever resolves what is not there is told by the claim.
+        // If the action is missing, the claim reports it.
         let Some(found) = found else {
             return Ok(None);
         };
         let id = found.action.id.clone();
         let record = match self.may_rehearse() {
             true => match unless_cancelled(cancel, self.review(&id)).await? {
-                // By the claim, too.
+                // The claim reports these, too.
                 Err(Error::PluginGone(_) | Error::ProducerGone { .. } | Error::InstanceGone) => {
                     return Ok(None);
                 }
@@ -48,9 +48,9 @@ impl Session {
         Ok(current.await?.map(|record| Review::new(action, record)))
     }
 
-    /// What an apply must do the same as, if anything. Another action may have become the topmost
-    /// since somebody looked; and what was reviewed elsewhere binds a session too that rehearses
-    /// nothing itself.
+    /// Returns the review that an apply must reproduce, if there is one. Another action may have
+    /// become the topmost since the first look. A review that another session made also binds a
+    /// session that rehearses nothing itself.
     pub(super) async fn review_of_claimed(
         &self,
         store: &Arc<dyn PendingStore>,
@@ -69,8 +69,9 @@ impl Session {
         }
     }
 
-    /// An apply is decided by the review that the decision names, or by the one of the push. A
-    /// model can't name any: it means what the session told it last.
+    /// Checks that the decision is about the current effects: those of the review that it names, or
+    /// those of the push. A model can't name a review; its decision is about the effects that the
+    /// session reported to it last.
     pub(super) fn demand_reviewed(
         &self,
         review: &Review,
@@ -99,7 +100,7 @@ impl Session {
             .is_some_and(|told| told.id == review.action.id && told.effects == *review.digest())
     }
 
-    /// Remembers what an action does now, if this is what a model is about to be told.
+    /// Remembers the action's current effects if the model is about to hear of them.
     pub(super) fn remember_told<T>(&self, outcome: &Result<T, Error>) {
         let (action, now) = match outcome {
             Err(Error::Different { action, difference }) => (action, &difference.now),
@@ -115,7 +116,7 @@ impl Session {
         told.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where the session demands that the host has seen what an apply would do, it must have.
+    /// Checks that the host has seen the effects of the apply, if the session requires that.
     pub(super) fn demand_verified(
         &self,
         action: &PendingAction,
@@ -142,13 +143,14 @@ impl Session {
     }
 }
 
-/// What a model was told last about an action that does something else than its push.
+/// The effects that a model heard of last, for an action that no longer does the same as at its
+/// push.
 pub(super) struct Told {
     id: ActionId,
     effects: Digest,
 }
 
-/// What is known of one action.
+/// Known effects of one action.
 pub(super) struct Review {
     action: Arc<PendingAction>,
     pub record: EffectsRecord,
@@ -164,13 +166,13 @@ impl Review {
         }
     }
 
-    /// As a decision names it: asked for before and after the claim, and all changes are hashed for
-    /// it.
+    /// Returns the digest by which a decision names the review. Cached, because it is used before
+    /// and after the claim and hashes all changes.
     fn digest(&self) -> &Digest {
         self.digest.get_or_init(|| self.record.effects.digest())
     }
 
-    /// What this action does; none where the review is of another one.
+    /// Returns the effects of this action, or `None` if the review is about another one.
     pub fn effects_of(&self, action: &PendingAction) -> Option<&Effects> {
         (self.action.id == action.id).then_some(&self.record.effects)
     }

@@ -11,14 +11,14 @@ use airlock_model::steering::{NextTurn, Steering, ToolChoicePolicy, TurnReport, 
 
 use super::Session;
 
-/// What a session remembers of its turns.
+/// What a session remembers about the model's turns.
 pub(super) struct Turns {
     steering: Mutex<Steering>,
-    /// How often `resolve` was called, by whatever way.
+    /// Number of calls of `resolve`, by any route.
     resolutions: AtomicU64,
-    /// How often that was when the last turn was sent.
+    /// Value of `resolutions` when the last turn was sent.
     at_last_turn: AtomicU64,
-    /// What the model asked for, and a person must decide about.
+    /// Actions that the model wants applied and that a person must decide about.
     left_to_a_person: Mutex<HashSet<ActionId>>,
 }
 
@@ -36,13 +36,14 @@ impl Turns {
         self.resolutions.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The model was told so, and is not to be made to ask again.
+    /// Notes that a person must decide. The model has been informed and must not be forced to ask
+    /// again.
     pub fn leave_to_a_person(&self, action: &ActionId) {
         self.left().insert(action.clone());
     }
 
-    /// Takes out what a person must decide about. Who calls `resolve` without an id means the
-    /// topmost: below one of that kind, nothing is steered.
+    /// Removes the actions that a person must decide about. `resolve` without an id means the
+    /// topmost action, so if that one is left to a person, nothing is steered.
     fn leave_out_left(&self, pending: &mut Vec<BriefAction>) {
         let mut left = self.left();
         if left.is_empty() {
@@ -71,13 +72,14 @@ impl Turns {
 }
 
 impl Session {
-    /// The reminders for the model's next turn, and whether to force a decision: to be called
-    /// before each turn. Assumes that the provider can force a tool, and that `resolve` is offered.
+    /// Returns the reminders for the model's next turn, and whether to force a decision. Call it
+    /// before each turn. It assumes that the provider can force a tool, and that `resolve` is
+    /// offered.
     ///
-    /// It says what happened in the turn before by itself, from whether the session's `resolve` was
-    /// called meanwhile, unless [`report_turn`](Session::report_turn) said so. Of an action that an
-    /// [`Approver`](crate::approval::Approver) left to a person the model has heard, and is neither
-    /// reminded nor made to ask again.
+    /// The session derives the result of the previous turn from calls of its `resolve`, unless you
+    /// reported it with [`report_turn`](Session::report_turn). If an
+    /// [`Approver`](crate::approval::Approver) left an action to a person, the model already knows:
+    /// it is neither reminded nor forced to ask again.
     ///
     /// ```no_run
     /// # use airlock_host::Session;
@@ -94,15 +96,15 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Store`] where the store can't be read.
+    /// [`Error::Store`] if the store can't be read.
     pub async fn next_turn(&self) -> Result<NextTurn, Error> {
         self.next_turn_with(TurnSettings::default()).await
     }
 
-    /// [`Session::next_turn`], for a turn of which more is known.
+    /// Same as [`Session::next_turn`], with settings for this turn.
     ///
     /// # Errors
-    /// As [`Session::next_turn`].
+    /// As for [`Session::next_turn`].
     pub async fn next_turn_with(&self, settings: TurnSettings) -> Result<NextTurn, Error> {
         let turns = &self.inner.turns;
         let resolutions = turns.resolutions.load(Ordering::Relaxed);
@@ -125,9 +127,9 @@ impl Session {
         Ok(turn)
     }
 
-    /// Reports the result of the last turn. Needed only if the provider refused it, if it is
-    /// retried ([`TurnReport::NotSent`], before [`next_turn`](Session::next_turn) is asked for it
-    /// again), or if decisions are made through another [`Session`] of the same id.
+    /// Reports the result of the last turn. Call this only if the provider refused the turn, if you
+    /// retry it ([`TurnReport::NotSent`], before you call [`next_turn`](Session::next_turn) for it
+    /// again), or if decisions are made through another [`Session`] with the same id.
     pub fn report_turn(&self, report: TurnReport) {
         self.inner.turns.steering().report(report);
     }

@@ -1,4 +1,4 @@
-//! What can be bound to a session, and under which policy.
+//! A producer and the policy to bind it under.
 
 use airlock_model::digest::Digest;
 use airlock_model::policy::Policy;
@@ -7,12 +7,12 @@ use crate::plugin::Plugin;
 use crate::producer::Origin;
 use crate::producer::native::NativeProducer;
 
-/// A plugin or a native producer, and the policy under which a session has it: what
+/// A plugin or a native producer, and the policy to bind it under.
 /// [`Session::bind`](super::Session::bind) and
-/// [`SessionBuilder::bind`](super::SessionBuilder::bind) take.
+/// [`SessionBuilder::bind`](super::SessionBuilder::bind) take it.
 ///
-/// A reference to either becomes one under the default policy; [`Plugin::under`] and
-/// [`NativeProducer::under`] make one under another.
+/// A reference to a plugin or producer converts to one under the default policy. [`Plugin::under`]
+/// and [`NativeProducer::under`] set another policy.
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct ProducerWithPolicy {
@@ -33,7 +33,7 @@ impl From<&NativeProducer> for ProducerWithPolicy {
 }
 
 impl Plugin {
-    /// This plugin, to be bound under a policy of its own.
+    /// Returns this plugin, to be bound under the given policy.
     pub fn under(&self, policy: Policy) -> ProducerWithPolicy {
         ProducerWithPolicy {
             origin: Origin::Plugin(self.clone()),
@@ -43,7 +43,7 @@ impl Plugin {
 }
 
 impl NativeProducer {
-    /// This producer, to be bound under a policy of its own.
+    /// Returns this producer, to be bound under the given policy.
     pub fn under(&self, policy: Policy) -> ProducerWithPolicy {
         ProducerWithPolicy {
             origin: Origin::Native(self.clone()),

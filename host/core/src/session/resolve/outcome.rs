@@ -1,12 +1,12 @@
-//! What a resolution returns.
+//! The result of a resolution.
 
 use airlock_model::content::{self, Content, ResolutionDetails, ResolutionOutcome, ToolResult};
 use airlock_model::error::Error;
 use airlock_model::pending::Decision;
 use serde_json::{Map, Value};
 
-/// What the tool says on purpose reaches the caller as it is; so does a cancellation. Anything else
-/// is a failed apply.
+/// Passes on the tool's own errors and cancellations unchanged. Any other error becomes a failed
+/// apply.
 pub(in crate::session) fn apply_error(error: Error) -> Error {
     match error {
         Error::Tool { .. } | Error::Cancelled => error,
@@ -14,7 +14,7 @@ pub(in crate::session) fn apply_error(error: Error) -> Error {
     }
 }
 
-/// What an outcome repeats of the decision.
+/// The parts of the decision that an outcome repeats.
 pub(in crate::session) struct DecisionSummary {
     pub label: String,
     pub source_tool_name: Option<String>,

@@ -1,4 +1,4 @@
-//! What the tool `resolve` is called with.
+//! The params of the tool `resolve`.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::plugin::{Checks, ParamsSchema};
 
-/// What the tool is called.
+/// The tool's name.
 pub(in crate::session) const NAME: &str = "resolve";
 
 /// Reads the tool's params.
@@ -35,8 +35,8 @@ pub(in crate::session) async fn parse(
     Ok(resolution)
 }
 
-/// Refuses a decision that is too long, and what comes with it where that is nested too deep for
-/// code that calls itself.
+/// Refuses a decision that is too long, or with extra data that is nested too deep for recursive
+/// code.
 pub(super) fn acceptable(resolution: Resolution, limits: &Limits) -> Result<Resolution, Error> {
     let resolution = with_flat_extra(resolution)?;
     check_reason(&resolution.reason, limits)?;
@@ -49,7 +49,7 @@ pub(super) fn acceptable(resolution: Resolution, limits: &Limits) -> Result<Reso
 }
 
 /// # Errors
-/// [`Error::InvalidParams`] where it is longer than the limit.
+/// [`Error::InvalidParams`] if the reason is longer than the limit.
 pub(in crate::session) fn check_reason(reason: &str, limits: &Limits) -> Result<(), Error> {
     check_size("/reason", reason.len(), limits.reason_bytes)
 }
