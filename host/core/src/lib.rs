@@ -34,16 +34,16 @@
 //! | load a plugin | [`Plugin`]; [`load`]: load errors |
 //! | add tools that are part of the host | [`native`] |
 //! | limit what a plugin may do | [`Policy`], [`Limits`]; [`policy`], [`limits`] |
-//! | open a conversation, call and resolve | [`Session`], [`SessionBuilder`]; [`cancel`]: cancellation |
+//! | open a conversation, call and resolve | [`Session`], [`SessionBuilder`]; [`cancel`] |
 //! | read the result of a call | [`Error`]; [`content`], [`error`] |
 //! | decide | [`Resolution`], [`PendingAction`]; [`pending`] |
 //! | decide when nothing is pending | [`standing`] |
 //! | offer tools to a model, and steer it | [`tool`], [`steering`], [`provider`]; [`Session::next_turn`] |
-//! | store pending actions | [`store`]; `airlock-store-sqlite` and `airlock-store-postgres` have durable stores |
+//! | store pending actions | [`store`]; crates `airlock-store-sqlite`, `airlock-store-postgres` |
 //! | record and control who decides | [`pending::Actor`], [`approval`] |
 //! | observe a session | [`event`] |
 //! | identify plugins and workspaces | [`digest`], [`identity`] |
-//! | read untrusted input | [`json`]: also checks it like params; [`regular`]: files that others can change |
+//! | read untrusted input | [`json`]; [`regular`]: files that others can change |
 //! | show it to people | the crate `airlock-render` |
 
 #![warn(missing_docs)]
@@ -132,7 +132,7 @@ pub mod native {
         RunningCall, STACK_BYTES, Stop,
     };
 
-    /// The workspace, as native tools get it.
+    /// The workspace, as native tools see it.
     pub mod folder {
         pub use crate::workspace::{EntryKind, ReadFile, ReadableFolder, Unread, WritableFolder};
     }

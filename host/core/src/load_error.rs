@@ -127,7 +127,7 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    /// A short name for programs, in kebab case.
+    /// Returns a short name for programs, in kebab case.
     pub fn kind(&self) -> &'static str {
         match self {
             LoadError::Read { .. } => "plugin-unreadable",

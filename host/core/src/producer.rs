@@ -1,4 +1,4 @@
-//! Producers of actions: a plugin, or a part of the host itself. A session treats both alike.
+//! Producers of actions: plugins and parts of the host itself. A session treats both alike.
 
 mod identity;
 pub(crate) mod native;
@@ -34,7 +34,7 @@ pub(crate) enum Origin {
     Native(NativeProducer),
 }
 
-/// What a producer needs to know of its session.
+/// The session data that a producer needs.
 #[derive(Clone)]
 pub(crate) struct ProducerContext {
     pub policy: Policy,
@@ -44,10 +44,9 @@ pub(crate) struct ProducerContext {
     pub session: Arc<SessionContext>,
 }
 
-/// Puts what an apply has changed into the workspace, once that has succeeded.
+/// Commits the changes of an apply to the workspace after it succeeded.
 pub(crate) trait CommitChanges: Sync {
-    /// `changes` has a layer open. All of it is committed, or nothing, and then the layer is open
-    /// as before.
+    /// Commits all of `changes`, whose layer is open, or nothing. On error the layer stays open.
     fn commit<'a>(
         &'a self,
         changes: View,
@@ -55,12 +54,12 @@ pub(crate) trait CommitChanges: Sync {
     ) -> Pin<Box<dyn Future<Output = Result<(), Error>> + Send + 'a>>;
 }
 
-/// What a call came to.
+/// The outcome of a call.
 pub(crate) struct Executed {
     pub result: ToolResult,
-    /// In the order in which it was pushed.
+    /// In push order.
     pub pushed: Vec<Arc<PendingAction>>,
-    /// What applying would do, where the call itself has done that: its layer is open.
+    /// The effects of an apply, if the call itself produced them. The layer is open.
     pub drafted: Option<View>,
 }
 
@@ -74,14 +73,14 @@ impl Executed {
     }
 }
 
-/// An apply that came to a good end, and that nobody keeps anything of.
+/// A successful apply whose changes are dropped.
 pub(crate) struct Rehearsed {
-    /// What it has changed: the layer is open.
+    /// The changes; the layer is open.
     pub changes: View,
     pub looked_at: LookedAt,
 }
 
-/// A producer in one session, under one policy. Cheap to clone.
+/// A producer in one session, under one policy. Cloning is cheap.
 #[derive(Clone)]
 pub(crate) enum Producer {
     Wasm(Arc<wasm::Binding>),
@@ -89,9 +88,11 @@ pub(crate) enum Producer {
 }
 
 impl Origin {
+    /// Binds the producer to a session.
+    ///
     /// # Errors
-    /// [`Error::Workspace`] where a plugin could have no scratch directory outside of the
-    /// workspace.
+    /// [`Error::Workspace`] if there is no place outside the workspace for a plugin's scratch
+    /// directory.
     pub fn bind(&self, context: ProducerContext) -> Result<Producer, Error> {
         match self {
             Origin::Plugin(plugin) => Ok(Producer::Wasm(wasm::Binding::new(plugin, context)?)),
@@ -103,7 +104,7 @@ impl Origin {
 }
 
 impl Producer {
-    /// What was bound.
+    /// Returns the producer without its binding.
     pub fn origin(&self) -> Origin {
         match self {
             Producer::Wasm(binding) => Origin::Plugin(binding.plugin().clone()),
@@ -111,7 +112,7 @@ impl Producer {
         }
     }
 
-    /// Its name in messages.
+    /// Returns the producer's name, as messages show it.
     pub fn name(&self) -> &str {
         match self {
             Producer::Wasm(binding) => binding.plugin().name(),
@@ -126,7 +127,7 @@ impl Producer {
         }
     }
 
-    /// What it is known by, where it is part of the host.
+    /// Returns the identity of a native producer.
     pub fn native(&self) -> Option<&NativeIdentity> {
         match self {
             Producer::Wasm(_) => None,
@@ -148,7 +149,7 @@ impl Producer {
         }
     }
 
-    /// The tools that can't be used, whatever else the session has.
+    /// Returns the tools that can't be used in any session.
     pub fn rejected(&self) -> &[RejectedTool] {
         match self {
             Producer::Wasm(binding) => binding.plugin().rejected(),
@@ -156,7 +157,7 @@ impl Producer {
         }
     }
 
-    /// Whether this is the very same one.
+    /// Returns whether both are the same binding.
     pub fn is(&self, other: &Producer) -> bool {
         match (self, other) {
             (Producer::Wasm(one), Producer::Wasm(other)) => Arc::ptr_eq(one, other),
@@ -165,8 +166,8 @@ impl Producer {
         }
     }
 
-    /// Calls a tool, with params that fit its schema. What it pushes goes to the top of the stack,
-    /// or to that place.
+    /// Calls a tool, with params that match its schema. Pushed actions go to the top of the stack,
+    /// or to `place`.
     pub async fn execute(
         &self,
         call: &Call<'_>,
@@ -202,8 +203,8 @@ impl Producer {
         }
     }
 
-    /// Applies a durable action where nobody keeps what that changes. None where it could change
-    /// nothing.
+    /// Applies a durable action without keeping its changes. Returns `None` if it can't change
+    /// anything.
     pub async fn rehearse(
         &self,
         call: &Call<'_>,
@@ -219,8 +220,8 @@ impl Producer {
         }
     }
 
-    /// Whether an apply can be run on a layer that is dropped. A native tool could have effects
-    /// elsewhere, unless it says that it has none.
+    /// Returns whether an apply can run on a layer that is dropped. A native tool may have effects
+    /// elsewhere, unless it declares that it has none.
     pub fn can_be_rehearsed(&self) -> bool {
         match self {
             Producer::Wasm(_) => self.policy().allows_workspace_change(Phase::Rehearse),
@@ -228,8 +229,8 @@ impl Producer {
         }
     }
 
-    /// Whether calls have left anything in the scratch directory, which an action that is rehearsed
-    /// or applied finds empty.
+    /// Returns whether calls have left anything in the scratch directory, which is empty in a
+    /// rehearsal or apply.
     pub fn has_scratch(&self) -> bool {
         match self {
             Producer::Wasm(binding) => binding.has_scratch(),
@@ -237,8 +238,8 @@ impl Producer {
         }
     }
 
-    /// Calls the producer's reject handler, if any. None where there is no handler, or it returns
-    /// nothing.
+    /// Calls the producer's reject handler, if any. Returns `None` if there is no handler or if it
+    /// returns nothing.
     pub async fn reject(
         &self,
         call: &Call<'_>,
@@ -251,7 +252,7 @@ impl Producer {
         }
     }
 
-    /// Prepares what the next call needs, such as an instance.
+    /// Prepares for the next call, for example by making an instance.
     pub async fn start(&self) -> Result<(), Error> {
         match self {
             Producer::Wasm(binding) => binding.start().await,
@@ -267,17 +268,17 @@ impl Producer {
         }
     }
 
-    /// A volatile action was resolved for good.
+    /// Notes that a volatile action was finally resolved.
     pub fn release(&self, action: &ActionId) {
         match self {
             Producer::Wasm(binding) => binding.release(action),
-            // All that it pushes is durable.
+            // All its actions are durable.
             Producer::Native(_) => {}
         }
     }
 }
 
-/// Commits what an apply has changed, if it succeeded, and drops it otherwise.
+/// Commits the changes of an apply if it succeeded, and drops them otherwise.
 async fn committed(
     changes: Option<View>,
     result: Result<ToolResult, Error>,
@@ -299,7 +300,7 @@ async fn committed(
     result
 }
 
-/// An error as code says it that is not the host's. Only the host can promise that nothing was
+/// Converts an error of code that is not the host's. Only the host can promise that nothing was
 /// tried.
 pub(crate) fn told_by_tool(error: Error) -> Error {
     match error {

@@ -22,7 +22,7 @@ struct Shares {
 }
 
 impl Tenant {
-    /// One that holds nothing yet.
+    /// Creates a tenant that holds nothing yet.
     pub fn new() -> Self {
         Self::default()
     }

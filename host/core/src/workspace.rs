@@ -106,7 +106,7 @@ impl LeftOut {
 /// The guest exceeded the limit on open files in a call that can't return an error.
 #[derive(Debug)]
 pub(crate) struct TooManyOpen {
-    /// As many as one instance may have; none where it is the host that has no more.
+    /// Limit of one instance; `None` if the host itself has no more descriptors.
     pub limit: Option<usize>,
 }
 

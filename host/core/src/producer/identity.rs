@@ -1,8 +1,8 @@
-//! What a native producer is known by in a store.
+//! The identity of a native producer in a store.
 //!
-//! Stores know a producer by the SHA-256 of its bytes, and keep the bytes. A native one is part of
-//! the program, so what is kept for it is a text that names it and the format of the state that it
-//! pushes. Whoever reads that format may apply the action.
+//! Stores identify a producer by the SHA-256 of its bytes, and keep the bytes. A native producer is
+//! part of the program, so the store keeps a text with its name and the version of its state
+//! format. Any producer of that name that reads this version may apply the action.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use airlock_model::digest::Digest;
 use airlock_model::store::PluginBytes;
 use bytes::Bytes;
 
-/// No component begins like this.
+/// No component begins with this line.
 const FIRST_LINE: &str = "airlock native producer";
 
 /// A native producer's name, and the version of the format of its actions' state.
@@ -21,7 +21,7 @@ pub(crate) struct NativeIdentity {
 }
 
 impl NativeIdentity {
-    /// Bounded, so that a digest can be looked for.
+    /// Bounded, so that a version can be found by its digest.
     pub const LAST_STATE_VERSION: u32 = 999;
 
     pub fn new(name: &str, state_version: u32) -> Self {
@@ -31,7 +31,7 @@ impl NativeIdentity {
         }
     }
 
-    /// What a store keeps in place of a component.
+    /// Returns the text that a store keeps in place of a component.
     pub fn source(&self) -> PluginBytes {
         let bytes = self.to_string().into_bytes();
         PluginBytes {
@@ -41,7 +41,7 @@ impl NativeIdentity {
         }
     }
 
-    /// Reads what a store kept; none where it is something else, say a component.
+    /// Parses the text that a store kept. Returns `None` for anything else, such as a component.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(bytes).ok()?;
         let mut lines = text.lines();
@@ -51,7 +51,7 @@ impl NativeIdentity {
         Some(Self::new(name, state_version))
     }
 
-    /// The one of this name that has this digest, if any: for stores that keep no bytes.
+    /// Returns the identity with this name and digest, if any. For stores that keep no bytes.
     pub fn of(name: &str, digest: Digest) -> Option<Self> {
         (0..=Self::LAST_STATE_VERSION)
             .map(|state_version| Self::new(name, state_version))
@@ -59,7 +59,7 @@ impl NativeIdentity {
     }
 }
 
-/// The text itself, which must never change for the same name and version.
+/// Writes the text, which must never change for the same name and version.
 impl fmt::Display for NativeIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -96,7 +96,7 @@ mod tests {
         }
     }
 
-    /// Actions of released versions are kept under these.
+    /// Stores have actions of released versions under these digests.
     #[test]
     fn the_digests_of_known_ones_stay() {
         for (state_version, digest) in [

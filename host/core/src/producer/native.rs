@@ -25,58 +25,58 @@ pub use call::{ApplyCall, PreviewCall, RunningCall, Stop};
 
 /// A tool that is part of the host.
 ///
-/// It is trusted: it runs outside of any sandbox. What it gets is less than its code could take, so
-/// that the rules are kept without thinking of them: a preview gets the workspace as something that
-/// has no way to change a file, and returns what it wants decided instead of pushing it.
+/// It is trusted: it runs outside any sandbox. Its arguments give it less than its code could take,
+/// so that it follows the rules of plugins by default. A preview gets a workspace without functions
+/// to change files, and returns its proposal instead of pushing it.
 ///
-/// The functions block, and run on threads of their own that may be blocked, one call at a time in
-/// each session. They are to ask [`RunningCall::check`] between any two pieces of work: a call
-/// whose time is up, or that was cancelled, is left half a second later if it goes on, and changes
-/// nothing any more.
+/// The functions may block. They run on dedicated threads, one call at a time in each session. Call
+/// [`RunningCall::check`] between steps of work. A call that exceeds its time, or was cancelled, is
+/// abandoned half a second later if it is still running, and can't change anything after that.
 pub trait NativeTool: Send + Sync + 'static {
-    /// The tool's definition. Asked for once, by [`NativeProducer::new`].
+    /// Returns the tool's definition. Called once, by [`NativeProducer::new`].
     fn definition(&self) -> ToolDefinition;
 
-    /// The version of the format of its actions' state, at most 999. To be changed whenever what
-    /// [`apply`](Self::apply) reads means something else: actions of another version are kept, and
-    /// can't be applied.
+    /// Returns the version of the format of its actions' state, at most 999. Change it whenever
+    /// [`apply`](Self::apply) would interpret the state differently. Actions of another version are
+    /// kept, but can't be applied.
     fn state_version(&self) -> u32;
 
-    /// Previews a call. The params fit the definition's schema. What it does to its
-    /// [draft](PreviewCall::draft), if it makes one, is what applying will have to do.
+    /// Previews a call. The params match the definition's schema. If the tool makes a
+    /// [draft](PreviewCall::draft), the apply must make the same changes.
     ///
     /// # Errors
-    /// [`Error::InvalidParams`] for what a schema can't say, [`Error::Tool`] for what is to be told
-    /// to the caller, and what [`RunningCall::check`] returns.
+    /// [`Error::InvalidParams`] for rules that a schema can't express, [`Error::Tool`] for messages
+    /// to the caller, and errors of [`RunningCall::check`].
     fn preview(&self, params: &Value, call: &PreviewCall) -> Result<Preview, Error>;
 
-    /// Applies an action: in the [workspace](ApplyCall::folder), to which that is committed in one
-    /// step once this has returned a result; and elsewhere, after
+    /// Applies an action. Changes in the [workspace](ApplyCall::folder) are committed in one step
+    /// after this function returns a result. Effects elsewhere are allowed after
     /// [`begin_effects`](ApplyCall::begin_effects).
     ///
-    /// What was previewed may have changed since: an apply that finds it otherwise refuses.
+    /// The previewed data may have changed since the preview. Refuse to apply in that case.
     ///
     /// # Errors
-    /// [`Error::Tool`] for what is to be told to the caller, and what [`RunningCall::check`]
-    /// returns: then it was not applied, and stays pending.
+    /// [`Error::Tool`] for messages to the caller, and errors of [`RunningCall::check`]. The action
+    /// was then not applied and stays pending.
     fn apply(&self, action: &DecidedAction, call: &ApplyCall) -> Result<ToolResult, Error>;
 
-    /// Whether [`apply`](Self::apply) does nothing outside of the call's
+    /// Returns whether [`apply`](Self::apply) has no effects outside the call's
     /// [folder](ApplyCall::folder), so that the host may run it on a layer that it drops. Default:
-    /// no.
+    /// false.
     ///
-    /// Then an action whose files have changed since its preview, in other lines than its own, is
-    /// still applied: see [`ApplyCall::files_moved`].
+    /// If so, an action can still be applied after other lines of its files have changed since the
+    /// preview: see [`ApplyCall::files_moved`].
     fn can_be_rehearsed(&self) -> bool {
         false
     }
 
     /// Called when an action is discarded that was proposed with
-    /// [`ProposedAction::hearing_of_a_discard`]. With none, the result is the host's default text.
+    /// [`ProposedAction::hearing_of_a_discard`]. With `None`, the result is the host's default
+    /// text.
     ///
     /// # Errors
-    /// [`Error::Tool`]; the action is discarded all the same. (It is not where the tool could not
-    /// be called, since it was still at work on a call that was stopped: [`Error::Busy`].)
+    /// [`Error::Tool`]; the action is still discarded. (It is not discarded after [`Error::Busy`]:
+    /// then the tool could not be called, because it was still working on a call that was stopped.)
     fn reject(
         &self,
         action: &DecidedAction,
@@ -95,16 +95,16 @@ pub struct DecidedAction {
     pub id: ActionId,
     /// The action's label.
     pub label: String,
-    /// The name under which it was proposed, by default the tool's.
+    /// The source tool name of the proposal, by default the tool's name.
     pub source_tool_name: String,
     /// The state that the tool pushed with the action.
     pub state: Vec<u8>,
-    /// The reason that was given for the decision; often empty.
+    /// The reason for the decision; often empty.
     pub reason: String,
-    /// What else came with the decision, a JSON object.
+    /// Extra data of the decision, a JSON object.
     pub extra: Option<Json>,
-    /// 1 for the first try. More where an earlier try failed, or was interrupted: then what it did
-    /// outside of the workspace may be done in part.
+    /// 1 for the first attempt. Higher if an earlier attempt failed or was interrupted: its effects
+    /// outside the workspace may be partly done.
     pub attempt: u32,
 }
 
@@ -114,12 +114,12 @@ pub struct DecidedAction {
 pub struct Preview {
     pub(super) result: ToolResult,
     pub(super) action: Option<ProposedAction>,
-    /// In place of the result's content, for whoever decides.
+    /// Replaces the result's content for the decider.
     pub(super) in_full: Option<Vec<Content>>,
 }
 
 impl Preview {
-    /// There is nothing to decide.
+    /// Returns a preview with nothing to decide.
     pub fn of(result: ToolResult) -> Self {
         Self {
             result,
@@ -128,7 +128,7 @@ impl Preview {
         }
     }
 
-    /// What is to be decided.
+    /// Adds the action to decide about.
     pub fn proposing(self, action: ProposedAction) -> Self {
         Self {
             action: Some(action),
@@ -136,10 +136,10 @@ impl Preview {
         }
     }
 
-    /// What whoever decides sees in place of the result's content, where that leaves something out
-    /// for its caller, as a model's context has little room. The record of the call has it, and so
-    /// has an [`Approver`](crate::approval::Approver); the caller does not get it. May be as large
-    /// as a result, and is dropped where nothing is proposed.
+    /// Sets the content that the decider sees in place of the result's content. Use it if the
+    /// result leaves something out because a model's context is small. The call record and an
+    /// [`Approver`](crate::approval::Approver) get it; the caller does not. It may be as large as a
+    /// result, and is dropped if the preview proposes no action.
     pub fn in_full(self, content: Vec<Content>) -> Self {
         Self {
             in_full: Some(content),
@@ -148,7 +148,7 @@ impl Preview {
     }
 }
 
-/// An action that a preview proposes. It is always durable: its state has all that applying it
+/// An action that a preview proposes. It is always durable: its state has everything that the apply
 /// needs.
 #[derive(Debug, Clone)]
 #[must_use]
@@ -161,8 +161,8 @@ pub struct ProposedAction {
 }
 
 impl ProposedAction {
-    /// An action with a label, which is one line that says what would happen, and the state from
-    /// which it can be applied, also by another process.
+    /// Creates an action with a label and a state. The label is one line that says what would
+    /// happen. The state is enough to apply the action, even in another process.
     pub fn new(label: impl Into<String>, state: impl Into<Vec<u8>>) -> Self {
         Self {
             label: label.into(),
@@ -173,7 +173,7 @@ impl ProposedAction {
         }
     }
 
-    /// Details that programs and people can inspect before they decide.
+    /// Adds details that programs and people can inspect before they decide.
     pub fn details(self, details: Json) -> Self {
         Self {
             details: Some(details),
@@ -181,7 +181,7 @@ impl ProposedAction {
         }
     }
 
-    /// The source tool's name in listings. Default: the tool's name.
+    /// Sets the source tool's name in listings. Default: the tool's name.
     pub fn source_tool_name(self, name: impl Into<String>) -> Self {
         Self {
             source_tool_name: Some(name.into()),
@@ -189,7 +189,7 @@ impl ProposedAction {
         }
     }
 
-    /// [`NativeTool::reject`] is called where it is discarded.
+    /// Calls [`NativeTool::reject`] when the action is discarded.
     pub fn hearing_of_a_discard(self) -> Self {
         Self {
             has_reject: true,
@@ -198,12 +198,12 @@ impl ProposedAction {
     }
 }
 
-/// A [`NativeTool`], ready to be bound to sessions: see
-/// [`Session::bind`](crate::Session::bind). Cheap to clone.
+/// A [`NativeTool`], ready to be bound to sessions: see [`Session::bind`](crate::Session::bind).
+/// Cloning is cheap.
 ///
-/// The tool obeys the rules of plugins' tools: params are checked against its schema, names are
-/// unique in a session, calls end with their time or when cancelled, actions count toward the
-/// limits and go to the same store.
+/// The tool follows the rules of plugin tools: params are checked against its schema, names are
+/// unique in a session, calls end when their time is up or they are cancelled, and actions count
+/// toward the limits and go to the same store.
 #[derive(Clone)]
 pub struct NativeProducer {
     inner: Arc<NativeProducerInner>,
@@ -217,8 +217,10 @@ struct NativeProducerInner {
 }
 
 impl NativeProducer {
+    /// Wraps a tool.
+    ///
     /// # Errors
-    /// What is wrong with the tool's definition, by the same checks as a plugin's.
+    /// The problem with the tool's definition, by the same checks as for plugins.
     pub fn new(tool: impl NativeTool) -> Result<Self, RejectedTool> {
         let definition = tool.definition();
         let state_version = tool.state_version();
@@ -240,23 +242,23 @@ impl NativeProducer {
         })
     }
 
-    /// Its name in messages.
+    /// Returns the producer's name, as messages show it.
     pub fn name(&self) -> &str {
         &self.inner.identity.name
     }
 
-    /// What it is known by in a store: the SHA-256 of a text with its name and
+    /// Returns its identity in a store: the SHA-256 of a text with its name and
     /// [`state_version`](NativeProducer::state_version).
     pub fn digest(&self) -> Digest {
         self.inner.source.digest
     }
 
-    /// The version of the format of its actions' state. Another version can't apply them.
+    /// Returns the version of its actions' state format. Another version can't apply them.
     pub fn state_version(&self) -> u32 {
         self.inner.identity.state_version
     }
 
-    /// Its tools.
+    /// Returns its tools.
     pub fn tools(&self) -> impl ExactSizeIterator<Item = &ToolDefinition> {
         self.inner.tools.iter().map(|tool| &tool.definition)
     }

@@ -84,46 +84,47 @@ pub struct ConfirmRequest<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Confirmation {
-    /// Put it into the workspace.
+    /// Commits the changes to the workspace.
     Commit,
-    /// Drop it: the workspace stays as it was, and the action is pending. This is no denial and is
-    /// not recorded, for example if the decision has to be made again.
+    /// Drops the changes: the workspace stays as it was, and the action is still pending. This is
+    /// not a denial and is not recorded. Use it if the decision has to be made again, for example.
     Drop {
-        /// Why, as a clause for whoever decided.
+        /// The reason, as a clause for the decider.
         reason: String,
     },
-    /// The same, because a rule refuses it. It is [recorded](PendingStore::record_denial).
+    /// Drops the changes because a rule refuses them. The denial is
+    /// [recorded](PendingStore::record_denial).
     Refuse {
-        /// Which rule, as a clause for the decider.
+        /// The rule, as a clause for the decider.
         reason: String,
     },
-    /// The same, because a person who was asked said no. It is
+    /// Drops the changes because a person was asked and said no. The denial is
     /// [recorded](PendingStore::record_denial).
     Decline {
         /// The person.
         decided_by: DecidedBy,
-        /// Why, as a clause for the decider.
+        /// The reason, as a clause for the decider.
         reason: String,
     },
 }
 
-/// What a model wants applied.
+/// A request to apply an action.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ApprovalRequest<'a> {
-    /// Whose stack it is on.
+    /// The session that has the action on its stack.
     pub session: &'a SessionId,
     /// The workspace in which it would be applied, as an absolute path without links.
     pub workspace: Option<&'a Path>,
-    /// The very action, which its id names.
+    /// The action.
     pub action: &'a StackedAction,
-    /// The model's words, and whatever else it said.
+    /// The decision, with its reason and any extra data.
     pub resolution: &'a Resolution,
-    /// The call that previewed it, and the preview in full: what somebody who is asked should see.
-    /// None for an action of an older version.
+    /// The call that previewed the action, with the full preview. Show it to the person who is
+    /// asked. `None` for an action of an older version.
     pub call: Option<&'a CallRecord>,
-    /// What the host saw it do when it was [rehearsed](crate::policy::Rehearse), with what files
-    /// hold. None where it was not: then there is the tool's own word alone.
+    /// The effects that the host saw in the [rehearsal](crate::policy::Rehearse), including file
+    /// contents. `None` without a rehearsal: then only the tool's own preview is known.
     pub effects: Option<&'a Effects>,
 }
 
@@ -131,66 +132,66 @@ pub struct ApprovalRequest<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Approval {
-    /// The model may decide so itself.
+    /// Lets the decider's own decision stand.
     Allow,
-    /// Somebody else has decided so, and the decision is recorded as theirs.
+    /// Another actor made the decision, and it is recorded as theirs.
     AllowedBy(DecidedBy),
-    /// The same, with a reason of their own, which the tool and the record get in place of the
-    /// model's.
+    /// Another actor made the decision and gave a reason. The tool and the record get this reason
+    /// instead of the model's.
     AllowedWithReason {
         /// Who decided.
         decided_by: DecidedBy,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A rule of yours or of the operator refuses it. The action stays as it was, the model hears
-    /// why, and the denial is [recorded](PendingStore::record_denial).
+    /// A rule of the embedder or the operator refuses it. The action stays as it was, the model
+    /// gets the reason, and the denial is [recorded](PendingStore::record_denial).
     Refuse {
-        /// Which rule, as a clause for the model.
+        /// The rule, as a clause for the model.
         reason: String,
     },
-    /// A person was asked and said no. The action stays as it was, the model hears why, and the
-    /// denial is [recorded](PendingStore::record_denial).
+    /// A person was asked and said no. The action stays as it was, the model gets the reason, and
+    /// the denial is [recorded](PendingStore::record_denial).
     Decline {
         /// The person.
         decided_by: DecidedBy,
-        /// Why, as a clause for the model.
+        /// The reason, as a clause for the model.
         reason: String,
         /// More sentences for the model, which are not recorded. May be empty.
         advice: String,
     },
-    /// The action stays as it was. This is no denial and is not recorded, for example if a decision
-    /// about another action was made instead.
+    /// Leaves the action as it was. This is not a denial and is not recorded. Use it if a decision
+    /// about another action was made instead, for example.
     Drop {
-        /// Why, as a clause for the model.
+        /// The reason, as a clause for the model.
         reason: String,
     },
-    /// The call returns at once, with no claim taken.
+    /// Returns from the call at once, without a claim.
     NeedsPerson {
         /// Who must decide, and how, as sentences for the model.
         how: String,
     },
 }
 
-/// How often somebody else may come in between before a store counts as contradicting itself.
+/// How often another session may interfere before the store counts as inconsistent.
 const ROUNDS: usize = 16;
 
-/// What is to be done with a decision.
+/// How to proceed with a decision.
 pub(super) enum Approved {
-    /// Nobody has to be asked.
+    /// No approval is needed.
     GoOn,
-    /// Carry it out, if nobody has tried that since: what was approved had so many attempts.
+    /// Carry it out, unless the number of attempts has changed since the approval.
     Shown {
         attempts: u32,
-        /// Whether the approver's yes was to these very effects.
+        /// Whether the approval was for exactly these effects.
         has_reviewed: bool,
     },
-    /// There was nothing to ask about. What is pushed since is not to be taken for it.
+    /// Nothing was pending. Actions that were pushed since are not approved.
     NothingPending,
 }
 
 impl Approved {
-    /// Whether the approver's yes was to the effects that the action has now.
+    /// Returns whether the approval was for the action's current effects.
     pub fn has_reviewed(&self) -> bool {
         match self {
             Approved::Shown { has_reviewed, .. } => *has_reviewed,
@@ -200,11 +201,11 @@ impl Approved {
 }
 
 impl Session {
-    /// Makes sure that the decision may be carried out, as far as that needs asking. Where somebody
-    /// was asked, the resolution names that action from then on.
+    /// Asks the approver, if one is needed. After that, the resolution names the action that was
+    /// asked about.
     ///
     /// # Errors
-    /// [`Error::Refused`] and [`Error::NeedsPerson`]; those of a claim where the action can't be
+    /// [`Error::Refused`] and [`Error::NeedsPerson`]; the errors of a claim if the action can't be
     /// resolved; [`Error::Cancelled`].
     pub(super) async fn ask_approver(
         &self,
@@ -294,7 +295,7 @@ impl Session {
         })
     }
 
-    /// The action of this id, which is on the stack.
+    /// Returns the action with this id from the stack.
     pub(super) async fn find(
         &self,
         store: &Arc<dyn PendingStore>,
@@ -306,11 +307,11 @@ impl Session {
             if let Some(found) = self.stacked(&**store, Some(id)).await? {
                 return Ok(found);
             }
-            // Only a claim tells why it is not there.
+            // Only a claim says why it is missing.
             let asked = Asked::now(store);
             let claim = store.claim(self.id(), resolution, decided_by).await?;
             let claimed = resolve::claimed(claim)?;
-            // It has come back meanwhile, and nobody was asked about it.
+            // The action has come back, and it was not approved.
             HeldLease::new(store, claimed.lease, asked).release().await;
         }
         let problem = format!("the action {id} can be claimed, and is not on the stack");

@@ -1,4 +1,4 @@
-//! Which tools a session has, and which producer each belongs to.
+//! The tools of a session, and the producer of each.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,15 +11,15 @@ use crate::producer::Producer;
 
 #[derive(Default)]
 pub(super) struct Bindings {
-    /// In the order in which they were bound.
+    /// In binding order.
     tools: Vec<BoundTool>,
-    /// The place of each there, by its name.
+    /// Index of each tool in `tools`, by name.
     places: HashMap<String, usize>,
-    /// Those that were left out, each with the digest of its producer.
+    /// The tools that were left out, each with the digest of its producer.
     rejected: Vec<(Digest, RejectedTool)>,
-    /// Unbound ones too: their pending actions may still be resolved.
+    /// All producers, including unbound ones: their pending actions may still be resolved.
     producers: Vec<Producer>,
-    /// The place of each there.
+    /// Index of each producer in `producers`.
     known: HashMap<Digest, usize>,
     /// Only for resolving actions: plugins from the store, and producers that are bound under wider
     /// grants than an action was pushed with. Each has the grants of its action.
@@ -48,18 +48,19 @@ impl BoundTool {
 }
 
 impl Bindings {
-    /// Returns the tools that were left out. Those of a producer that is bound already stay, under
-    /// the policy that they have.
+    /// Adds the tools of a producer and returns those that were left out. If the producer is
+    /// already bound, its tools stay under their current policy.
     pub fn add(&mut self, producer: Producer) -> Vec<RejectedTool> {
         let mut rejected = producer.rejected().to_vec();
         let policy = producer.policy().clone();
         let digest = producer.digest();
         if self.known.contains_key(&digest) {
-            // What was left out before may have its name now.
+            // A name that was taken before may be free now.
             self.rejected.retain(|(other, _)| *other != digest);
         }
         let producer = self.enter(producer);
-        // Under another policy it is left out, so that nobody takes the new one for granted.
+        // With a different policy, the tools are rejected, so that the caller doesn't assume the
+        // new policy applies.
         let is_same = *producer.policy() == policy;
         for index in 0..producer.tools().len() {
             let producer = producer.clone();
@@ -84,8 +85,8 @@ impl Bindings {
         self.tools.push(tool);
     }
 
-    /// Adds these in place of all that there are. Returns the tools that were left out, and the
-    /// producers that have no tools here any more.
+    /// Replaces all tools by those of these producers. Returns the tools that were left out, and
+    /// the producers that no longer have tools here.
     pub fn replace(&mut self, producers: Vec<Producer>) -> (Vec<RejectedTool>, Vec<Producer>) {
         let bound: HashSet<_> = producers.iter().map(Producer::digest).collect();
         self.tools.clear();
@@ -102,8 +103,8 @@ impl Bindings {
         self.rejected.iter().map(|(_, tool)| tool.clone()).collect()
     }
 
-    /// A plugin that is bound again keeps its live instance and its volatile actions, but never a
-    /// policy that it was unbound from.
+    /// Registers a producer. A plugin that is bound again keeps its live instance and its volatile
+    /// actions, but never the policy of an earlier binding.
     fn enter(&mut self, producer: Producer) -> Producer {
         let digest = producer.digest();
         let Some(place) = self.known.get(&digest).copied() else {
@@ -151,13 +152,13 @@ impl Bindings {
             .collect()
     }
 
-    /// The producer of this digest, which is bound or was.
+    /// Returns the producer with this digest, bound or unbound.
     pub fn producer(&self, digest: Digest) -> Option<Producer> {
         let place = self.known.get(&digest)?;
         Some(self.producers[*place].clone())
     }
 
-    /// Which format of state the native producer of this name reads, if there is one.
+    /// Returns the state format version of the native producer with this name, if there is one.
     pub fn native_version(&self, name: &str) -> Option<u32> {
         let mut natives = self.producers.iter().filter_map(Producer::native);
         natives
@@ -165,7 +166,7 @@ impl Bindings {
             .map(|native| native.state_version)
     }
 
-    /// The producer with this digest that is bound under exactly these narrowed grants.
+    /// Returns the producer with this digest under exactly these narrowed grants.
     pub fn narrowed(&self, digest: Digest, grants: &Policy) -> Option<Producer> {
         let mut narrowed = self.narrowed.iter();
         let found = narrowed.find(|it| it.digest() == digest && it.policy() == grants);

@@ -1,8 +1,8 @@
-//! Puts what an apply has changed into the workspace, once, whatever crashes meanwhile.
+//! Commits the changes of an apply to the workspace exactly once, even across crashes.
 //!
-//! The commit is known in the workspace by the action's id, with what the store is to be told of
-//! it. So an apply whose end the store never heard of is either known there, and then the store is
-//! told now, or it never touched a file.
+//! The workspace records the commit under the action's id, together with the data for the store. If
+//! the store never heard of the end of an apply, then either the workspace has the record, and the
+//! store is updated now, or the apply never touched a file.
 
 mod confirming;
 
@@ -33,12 +33,12 @@ use crate::producer::CommitChanges;
 use crate::secret::workspace_key;
 use crate::workspace::{WorkspaceFolder, changes_of, told};
 
-/// What is kept in the workspace of an apply that was committed.
+/// The record that a committed apply leaves in the workspace.
 #[derive(Debug, Serialize, Deserialize)]
 struct Note {
-    /// Of this record's format.
+    /// Version of this record's format.
     version: u32,
-    /// The claim under which it was applied.
+    /// The claim of the apply.
     lease: u64,
     reason: String,
     extra: Option<Map<String, Value>>,
@@ -50,16 +50,16 @@ struct Note {
 
 const NOTE_VERSION: u32 = 1;
 
-/// An apply that was committed before this one.
+/// An apply that was committed earlier.
 pub(super) struct AppliedBefore {
-    /// None where the store was told of it, and has been restored from a backup since.
+    /// `None` if the store knew of it and has since been restored from a backup.
     note: Option<Note>,
 }
 
-/// What a commit did.
+/// The result of a commit.
 pub(super) struct Seen {
     pub effects: Effects,
-    /// As of [`ResolutionOutcome::kept`].
+    /// As in [`ResolutionOutcome::kept`].
     pub kept: Vec<String>,
 }
 
@@ -70,9 +70,9 @@ pub(super) struct Committing<'a> {
     pub action: &'a Arc<PendingAction>,
     pub resolution: &'a Resolution,
     pub decided_by: &'a DecidedBy,
-    /// What whoever decided has seen, where the host rehearsed it.
+    /// The effects that the decider saw, if the host rehearsed the action.
     pub reviewed: Option<&'a EffectsRecord>,
-    /// What was committed.
+    /// The committed effects.
     pub seen: Mutex<Option<Seen>>,
     pub cancel: Option<&'a CancellationToken>,
 }
@@ -100,13 +100,13 @@ impl Committing<'_> {
         let runtime = Handle::current();
         let reviewed = self.reviewed.map(|it| &it.effects);
         let (reviewed, recheck) = match reviewed.filter(|it| it.verified).cloned() {
-            // Changes that are confirmed now are judged now.
+            // `confirmed` asks about these changes just now, so no recheck is needed.
             None => (self.confirmed(&changes, &folder).await?, None),
             reviewed => (reviewed, self.recheck()),
         };
         let action = NamedAction::from(&**self.action);
-        // Asked before the guest ran, and once more now that nobody else commits. What it changes
-        // itself is compared anyway.
+        // Checked before the guest ran, and again now that no other commit can run. The action's
+        // own changes are compared anyway.
         let store = self.session.store()?;
         let mut basis = self
             .session
@@ -131,8 +131,8 @@ impl Committing<'_> {
                     let asking = recheck.ask(&found);
                     runtime.block_on(asking).map_err(NotCommitted::Refused)?;
                 }
-                // Asked under the workspace's lock: who has the claim now looks there before it
-                // does anything, so that one of both sees the other.
+                // Asked under the workspace's lock: the current holder of the claim looks there
+                // before it does anything, so one of the two sees the other.
                 runtime.block_on(confirm).map_err(NotCommitted::Lost)
             };
             match changes.commit_if(&workspace, &ticket, check) {
@@ -175,7 +175,7 @@ impl Committing<'_> {
         Ok(())
     }
 
-    /// What was committed, if anything was.
+    /// Takes the committed effects, if there are any.
     pub fn take_seen(&self) -> Option<Seen> {
         self.seen().take()
     }
@@ -205,9 +205,10 @@ impl Committing<'_> {
 }
 
 impl Session {
-    /// Whether an apply of this action is in the workspace, though its store doesn't know. What a
-    /// crash has cut off is finished first, and who is committing waited for: they asked the store
-    /// for their claim before this one was ours, or will find that it is not theirs.
+    /// Returns the apply of this action that the workspace has committed without the store's
+    /// knowledge, if there is one. Finishes a commit that a crash interrupted, and waits for
+    /// running commits. Those either asked the store about their claim before this claim was made,
+    /// or will find that they lost it.
     pub(super) async fn committed_before(
         &self,
         action: &PendingAction,
@@ -231,8 +232,8 @@ impl Session {
         .await
     }
 
-    /// Where an action was previewed, also where this session has no workspace, or another one.
-    /// None where that is gone, or on another machine.
+    /// Returns the workspace in which an action was previewed, even if this session has none or
+    /// another one. Returns `None` if that workspace is gone or on another machine.
     pub(super) fn folder_of(
         &self,
         action: &PendingAction,
@@ -253,7 +254,7 @@ impl Session {
         }
     }
 
-    /// Tells the store of an apply that was committed before, whatever was decided now.
+    /// Records an apply that was committed earlier in the store, whatever the current decision.
     pub(super) async fn settle(
         &self,
         held: HeldLease<'_>,
@@ -304,7 +305,7 @@ impl Session {
         }
     }
 
-    /// The store knows of it, so that the workspace needn't keep it any longer.
+    /// Deletes the workspace's record of a commit, because the store knows of it.
     pub(super) async fn forget_commit(&self, action: &PendingAction, same_workspace: bool) {
         let Some(folder) = self.folder_of(action, same_workspace) else {
             return;
@@ -325,12 +326,12 @@ impl Session {
     }
 }
 
-/// Why nothing was committed.
+/// The reason why nothing was committed.
 enum NotCommitted {
     Lost(StoreError),
-    /// What would be committed is not what was reviewed.
+    /// The changes differ from the reviewed ones.
     Different,
-    /// What it was made from has changed.
+    /// Inputs of the action have changed.
     Stale(Vec<StaleFile>),
     Unreadable(Error),
     /// The approver rejected it, with the reason.
@@ -375,7 +376,8 @@ pub(super) fn open(folder: &Arc<WorkspaceFolder>) -> Result<Workspace, Error> {
         .map_err(|error| Error::workspace(folder.path(), &error))
 }
 
-/// Files are synced, and other programs waited for: on a thread that may block.
+/// Runs blocking work, such as syncing files or waiting for other programs, on a thread that may
+/// block.
 pub(super) async fn in_background<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {

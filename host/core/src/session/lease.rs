@@ -13,18 +13,17 @@ use airlock_model::pending::Decision;
 use airlock_model::store::{Completion, Lease, PendingStore, StoreError};
 use tokio::time::{Instant, sleep_until};
 
-/// A claim that goes back to the store whatever happens, also when the future that holds it is
-/// dropped.
+/// A claim that always returns to the store, even if the future that holds it is dropped.
 pub(super) struct HeldLease<'a> {
     store: &'a Arc<dyn PendingStore>,
-    /// Always there until it is handed back.
+    /// `Some` until it is handed back.
     lease: Option<Lease>,
-    /// How long it lasts without being renewed, and since when. Counted from before the store was
-    /// asked, so that this host never believes in it for longer than the store does.
+    /// How long the lease lasts without renewal, and its start. It starts before the request to the
+    /// store, so this host never trusts it for longer than the store does.
     lasts: Option<(Duration, Instant)>,
 }
 
-/// When a claim is asked for, where claims run out.
+/// The time at which a claim was requested, if claims expire.
 pub(super) struct Asked(Option<(Duration, Instant)>);
 
 impl Asked {
@@ -46,12 +45,12 @@ impl<'a> HeldLease<'a> {
         }
     }
 
-    /// Does `work`, and renews the lease as long as that takes. The work is lent, since moving it
-    /// would copy its kilobytes.
+    /// Runs `work` and renews the lease until it finishes. `work` is borrowed, because moving it
+    /// would copy kilobytes.
     ///
     /// # Errors
-    /// [`StoreError::LeaseLost`] where the lease could not be renewed in time. The work was dropped
-    /// in the middle then, since somebody else may do it now.
+    /// [`StoreError::LeaseLost`] if the lease could not be renewed in time. The work was then
+    /// dropped in the middle, because another process may do it now.
     pub async fn during<T>(
         &self,
         mut work: Pin<&mut impl Future<Output = T>>,
@@ -59,7 +58,7 @@ impl<'a> HeldLease<'a> {
         let Some((lease_time, began)) = self.lasts else {
             return Ok(work.await);
         };
-        // Most decisions are carried out at the first poll, and need no timers.
+        // Most decisions finish at the first poll and need no timers.
         let first = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
         if let Poll::Ready(done) = first {
             return Ok(done);
@@ -71,7 +70,7 @@ impl<'a> HeldLease<'a> {
         }
     }
 
-    /// Ends when the lease is lost.
+    /// Renews the lease until it is lost, and returns the error.
     async fn keep_renewing(&self, began: Instant, lease_time: Duration) -> StoreError {
         let Some(lease) = &self.lease else {
             return std::future::pending().await;
@@ -94,8 +93,8 @@ impl<'a> HeldLease<'a> {
         }
     }
 
-    /// Asks the store whether the claim is still ours. To be asked by another thread, and when this
-    /// is gone.
+    /// Asks the store whether the claim is still valid. The future can run on another thread, and
+    /// outlive this value.
     pub fn confirm(&self) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
         let store = Arc::clone(self.store);
         let lease = self.lease.as_ref().map(|lease| Lease {
@@ -108,13 +107,14 @@ impl<'a> HeldLease<'a> {
             let (Some(lease), Some(lasts)) = (lease, lasts) else {
                 return Ok(());
             };
-            // A store that doesn't answer in that time has given the claim to somebody else.
+            // If the store doesn't answer in time, the lease has expired, and another process may
+            // have the claim.
             let renewed = tokio::time::timeout(lasts, store.renew(&lease)).await;
             renewed.unwrap_or(Err(StoreError::LeaseLost(lease.action)))
         }
     }
 
-    /// Which claim it is, apart from all others of the action.
+    /// Returns the token that distinguishes this claim from other claims of the action.
     pub fn token(&self) -> u64 {
         self.lease.as_ref().map_or(0, |lease| lease.token)
     }
@@ -139,7 +139,7 @@ impl<'a> HeldLease<'a> {
         completed.map_err(|source| Error::NotRecorded { decision, source })
     }
 
-    /// An apply had taken effect before, whatever this claim was for.
+    /// Records that an earlier apply had taken effect, whatever the purpose of this claim.
     pub async fn complete_as_applied_before(
         mut self,
         outcome: &ResolutionOutcome,
@@ -159,7 +159,7 @@ impl<'a> HeldLease<'a> {
         })
     }
 
-    /// Where the store can't take the claim back, it runs out.
+    /// Releases the claim. If the store can't take it back, it expires.
     pub async fn release(mut self) {
         if let Some(lease) = self.lease.take()
             && let Err(error) = self.store.release(lease).await
@@ -168,7 +168,7 @@ impl<'a> HeldLease<'a> {
         }
     }
 
-    /// An apply that was cut off before has changed nothing.
+    /// Records that an interrupted apply changed nothing.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -179,8 +179,9 @@ impl<'a> HeldLease<'a> {
         }
     }
 
-    /// Where the store can't take note of the failure, the lease runs out, and the action is listed
-    /// as interrupted: who hears of the failure needs no second one.
+    /// Records a failed apply and returns the action to the stack. If the store can't record it,
+    /// the lease expires and the action is listed as interrupted. The caller already has an error,
+    /// so this one is only logged.
     pub async fn requeue(mut self, failure: &str) {
         if let Some(lease) = self.lease.take()
             && let Err(error) = self.store.requeue(lease, failure).await

@@ -1,5 +1,5 @@
-//! An action that changes files in which other lines have changed since it was previewed: rehearsed
-//! again, it makes the same edits on other lines.
+//! Handles actions whose files have changed on other lines since the preview. A new rehearsal makes
+//! the same edits on the moved lines.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ use super::rehearsing::Keeping;
 use crate::instance::unless_cancelled;
 
 impl Session {
-    /// The effects that a pending action has now, if other lines of its files have changed since
-    /// the preview and its edits are the same: an apply would do this. None in any other case.
-    /// Nothing is stored.
+    /// Returns the current effects of a pending action if other lines of its files have changed
+    /// since the preview and its edits are the same: an apply would do this. Returns `None` in any
+    /// other case. Stores nothing.
     ///
     /// # Errors
-    /// As of [`stale_files`](Self::stale_files).
+    /// As for [`stale_files`](Self::stale_files).
     pub async fn moved_effects(&self, id: &ActionId) -> Result<Option<Effects>, Error> {
         let stale = self.stale_files(id).await?;
         let store = self.store()?;
@@ -33,7 +33,7 @@ impl Session {
         Ok(now.map(|now| now.effects))
     }
 
-    /// The new review, if the action still makes the same edits.
+    /// Returns the new review, if the action still makes the same edits.
     pub(super) async fn moved(
         &self,
         store: &Arc<dyn PendingStore>,
@@ -52,7 +52,7 @@ impl Session {
         if !self.waits_as(found, store).await? {
             return Ok(None);
         }
-        // Its call had read the earlier contents; the review has the new ones.
+        // Its call read the earlier contents; the review has the new ones.
         for change in now.effects.changes.iter().filter(|it| is_among(it, stale)) {
             let digest = change.before.as_ref().and_then(|it| it.digest.clone());
             now.left_by_others.insert(change.path.clone(), digest);

@@ -1,4 +1,4 @@
-//! What became of applies that were cut off: each was committed, or has changed nothing.
+//! Recovery of interrupted applies: each was either committed or has changed nothing.
 
 use std::sync::Arc;
 
@@ -16,37 +16,37 @@ use super::lease::{Asked, HeldLease};
 use super::resolve::claimed;
 use crate::producer::NativeIdentity;
 
-/// Whose claim it is while somebody looks.
+/// Name of the claimant during recovery.
 const LOOKS: &str = "airlock";
 
-/// The [`StackedAction::last_error`] of an action whose apply was cut off, and came to nothing.
+/// The [`StackedAction::last_error`] of an action whose interrupted apply had no effect.
 pub const APPLY_UNDONE: &str =
     "an apply was begun, and its host stopped before it was committed: it changed nothing";
 
-/// What an apply that was cut off turned out to be.
+/// The outcome of an interrupted apply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecoveredAction {
     /// The action.
     pub action: ActionId,
-    /// Whether it was committed, and is applied now. If not, it has changed nothing, and is
-    /// pending as if nobody had tried.
+    /// Whether the apply was committed. If so, the action is applied. If not, nothing was changed,
+    /// and the action is pending as if no apply had been tried.
     pub applied: bool,
 }
 
 impl Session {
-    /// Finds out what became of [interrupted](ActionState::Interrupted) applies, and tells the
-    /// store. What an apply changes of the workspace is committed in one step, so it is known to
-    /// the workspace, and applied; or it never touched a file, and its action is pending in its
-    /// place.
+    /// Determines the outcome of [interrupted](ActionState::Interrupted) applies and records it in
+    /// the store. An apply commits its workspace changes in one step. So either the workspace has a
+    /// record of the commit, and the action is applied, or no file was touched, and the action is
+    /// pending again in its old place.
     ///
-    /// That nothing was done can't be said of native tools that have
-    /// [drafted](crate::native::PreviewCall::draft) nothing, and nothing at all of actions whose
-    /// workspace is not here, nor of applies by versions of this library that had no such step:
-    /// these stay as they are. A [resolution](Session::resolve) does the same for its own action.
+    /// Some actions stay as they are: those of native tools without a
+    /// [draft](crate::native::PreviewCall::draft), unless they were committed; those whose
+    /// workspace is not here; and those applied by versions of this library without atomic commits.
+    /// A [resolution](Session::resolve) recovers its own action in the same way.
     ///
     /// # Errors
-    /// [`Error::Store`], and [`Error::NotCommitted`] where the workspace can't be looked into.
+    /// [`Error::Store`], and [`Error::NotCommitted`] if the workspace can't be examined.
     pub async fn recover(&self) -> Result<Vec<RecoveredAction>, Error> {
         let Ok(store) = self.store() else {
             return Ok(Vec::new());
@@ -55,8 +55,8 @@ impl Session {
         self.recover_among(store, &pending).await
     }
 
-    /// The same for whoever only looks at what is pending: whether any of it has changed. What
-    /// can't be found out stays as it was.
+    /// Recovers the listed actions, and returns whether any may have changed. If an outcome can't
+    /// be determined, its action stays as it was.
     pub(super) async fn recover_listed(&self, listed: &[StackedAction]) -> bool {
         let Ok(store) = self.store() else {
             return false;
@@ -68,13 +68,13 @@ impl Session {
             Ok(recovered) => !recovered.is_empty(),
             Err(error) => {
                 tracing::warn!("what became of an apply that was cut off: {error}");
-                // Some of it may have been found out.
+                // Some outcomes may have been recorded.
                 true
             }
         }
     }
 
-    /// Boxed, as what is [cancellable](super::Cancellable) is.
+    /// Boxed, like [cancellable](super::Cancellable) operations.
     pub(super) fn recover_among<'a>(
         &'a self,
         store: &'a Arc<dyn PendingStore>,
@@ -97,7 +97,8 @@ impl Session {
         })
     }
 
-    /// Whether it was applied. None where somebody else has it, or that can't be told.
+    /// Returns whether the action was applied, or `None` if another caller holds it or the outcome
+    /// is unknown.
     async fn recover_one(
         &self,
         store: &dyn PendingStore,
@@ -105,7 +106,8 @@ impl Session {
     ) -> Result<Option<bool>, Error> {
         let may_act_elsewhere = self.may_act_elsewhere(store, &stacked.action).await?;
         let by = Actor::program(LOOKS).into();
-        // A claim to discard counts as no attempt, and what is cut off under it stays interrupted.
+        // A claim to discard counts as no attempt. If it is interrupted, the action stays
+        // interrupted.
         let look = Resolution::discard("").with_id(stacked.action.id.clone());
         let shared = self.store()?;
         let asked = Asked::now(shared);
@@ -125,7 +127,7 @@ impl Session {
             }
             Ok(Some(applied)) => {
                 match self.settle(held, &found.action, applied, &look).await {
-                    // It tells of the discard, which nobody wanted.
+                    // The error is about the discard, which was only a pretext for the claim.
                     Ok(_) | Err(Error::AlreadyResolved { .. }) => Ok(Some(true)),
                     Err(error) => Err(error),
                 }
@@ -137,10 +139,10 @@ impl Session {
         }
     }
 
-    /// Nothing is discarded of which somebody could still find out that it was applied.
+    /// Refuses to discard an action if its workspace may have a record of its apply.
     ///
     /// # Errors
-    /// [`Error::Unrecovered`] where nobody here can; [`Error::Store`].
+    /// [`Error::Unrecovered`] if that can't be determined here; [`Error::Store`].
     pub(super) async fn refuse_unrecovered(
         &self,
         store: &dyn PendingStore,
@@ -155,7 +157,7 @@ impl Session {
         };
         let action = &found.action;
         if !resolution.same_workspace && self.other_machine(action).is_some() {
-            // Whoever claims it is told.
+            // The claim reports this.
             return Ok(());
         }
         match &action.workspace {
@@ -169,9 +171,8 @@ impl Session {
         }
     }
 
-    /// Whether an apply may have done something outside of the workspace, of which nothing is
-    /// known. A plugin's could not, as far as its grants go; a native tool says by its draft what
-    /// it does.
+    /// Returns whether an apply may have had unrecorded effects outside the workspace. Plugins
+    /// can't, as far as their grants go. A native tool's draft covers everything it does.
     async fn may_act_elsewhere(
         &self,
         store: &dyn PendingStore,
@@ -197,7 +198,7 @@ impl Session {
     }
 }
 
-/// Whether nobody knows yet how its apply ended, and its workspace does.
+/// Returns whether the outcome of the apply is unknown but recorded in the workspace.
 fn is_cut_off(stacked: &StackedAction) -> bool {
     stacked.state == ActionState::Interrupted && stacked.interruption == Interruption::InWorkspace
 }

@@ -1,4 +1,4 @@
-//! Calling a tool once more, as it was called when it previewed something.
+//! Re-runs the call that previewed an action.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -24,33 +24,35 @@ use crate::producer::Producer;
 use crate::pushing::PlaceOfOthers;
 use crate::world::DecidedAction;
 
-/// What of a call is still pending, and goes.
+/// A pending action of the old call, to be replaced.
 struct Old {
     stacked: StackedAction,
-    /// For its tool, where that is told.
+    /// State for the tool, if it hears of the discard.
     guest_state: Option<Vec<u8>>,
 }
 
 impl Session {
-    /// Previews an action anew: calls the tool that pushed it with the params of then. What that
-    /// pushes takes the place of whatever of the earlier call is still pending, which is discarded
-    /// with the reason `refreshed as`, and the ids of the new ones. Both happen in one step of the
-    /// store. It is done by the very plugin that previewed it then, under the grants of then.
+    /// Re-runs the call that produced `id` and atomically replaces its pending actions with the new
+    /// ones. The old actions are discarded with the reason `refreshed as` and the ids of the new
+    /// ones. The call is made by the same plugin, under the same grants as the original call.
     ///
-    /// The new ones lie together, in the order in which they were pushed, where the topmost of the
-    /// old ones was: so the stack is resolved in the order that it had, also where the tool
-    /// proposes more than before, or less, and no new action need be that which an old one was.
+    /// The new actions are placed together, in push order, at the position of the topmost old one.
+    /// The order of the rest of the stack does not change, even if the tool now proposes more or
+    /// fewer actions. A new action need not correspond to an old one.
     ///
-    /// What somebody else has claimed meanwhile is left alone. The tool hears of each discard
-    /// afterwards, where it [takes note](PendingAction::has_reject) of them; that it fails to
-    /// changes nothing.
+    /// Actions that another caller has claimed meanwhile are left alone. Afterwards the tool is
+    /// notified of each discard if it [asked for that](PendingAction::has_reject); a failure of
+    /// this notification changes nothing.
     ///
     /// # Errors
-    /// As [`call`](Self::call); those of a [resolution](Self::resolve) where there is no such
-    /// pending action, or none any more when the tool has returned, or it was previewed in another
-    /// workspace; [`Error::Unrecovered`] where an apply of it was cut off, and nobody here can tell
-    /// what that has done; [`Error::PluginGone`] and [`Error::ProducerGone`]. Then everything stays
-    /// as it was.
+    /// - The errors of [`call`](Self::call).
+    /// - The errors of a [resolution](Self::resolve) if there is no such pending action, if it is
+    ///   no longer pending when the tool returns, or if it was previewed in another workspace.
+    /// - [`Error::Unrecovered`] if an apply of the action was interrupted and its outcome can't be
+    ///   determined here.
+    /// - [`Error::PluginGone`] and [`Error::ProducerGone`].
+    ///
+    /// On error, everything stays as it was.
     pub fn refresh<'a>(
         &'a self,
         id: &'a ActionId,
@@ -117,8 +119,8 @@ impl Session {
         }
     }
 
-    /// What of the call that pushed an action is still pending. Where an apply was cut off, what
-    /// became of it is found out first.
+    /// Returns the pending actions of the call that pushed `action`. Recovers interrupted applies
+    /// first.
     async fn pending_of_call(
         &self,
         store: &Arc<dyn PendingStore>,
@@ -181,7 +183,7 @@ impl Session {
         }
     }
 
-    /// Reports what was discarded, and has the tools hear of it which want to.
+    /// Reports the discards, and notifies the tools that asked for it.
     async fn tell_tools(&self, old: Vec<Old>, place: &PlaceOfOthers) {
         let Some(gone) = place.gone() else {
             return;
@@ -233,7 +235,7 @@ impl Session {
         watched.await.map(drop)
     }
 
-    /// What has the tool that was called when an action was pushed, and the tool's place there.
+    /// Returns the producer whose tool was called when the action was pushed, and the tool's index.
     async fn caller_of(
         &self,
         action: &PendingAction,
@@ -253,7 +255,7 @@ impl Session {
     }
 }
 
-/// What nothing is pushed by.
+/// Returns a placeholder with the plugin's name and digest and no bytes.
 fn nobody(action: &PendingAction) -> PluginBytes {
     PluginBytes {
         digest: action.plugin,

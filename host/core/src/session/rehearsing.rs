@@ -1,5 +1,5 @@
-//! The host's own look at what an action would do: it is applied on a layer that is never
-//! committed, before anybody decides.
+//! Rehearses actions: before the decision, the host applies an action on a layer that is never
+//! committed, to see its effects.
 
 mod kept;
 mod seen;
@@ -29,52 +29,52 @@ use seen::{seen, unverified};
 pub(super) use under_way::Rehearsals;
 use under_way::UnderWay;
 
-/// How long whoever called a tool waits for the rehearsal of what that has pushed.
+/// How long a call waits for the rehearsal of the actions it pushed.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What a tool hears for a reason when it is rehearsed.
+/// The reason that a tool gets in a rehearsal.
 const REASON: &str = "rehearsal";
 
-/// What may be the matter where its calls have left something in `/scratch`.
+/// Possible cause of a failure, if the plugin's calls have left something in `/scratch`.
 const STAGED: &str = " (`/scratch` is empty when a durable action is applied, whatever its call has left there: what applying needs belongs into its state)";
 
 /// Whether a rehearsal is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keeping {
-    /// It becomes the review.
+    /// The result becomes the review.
     Review,
-    /// It isn't: it may differ from the review.
+    /// The result is not stored: it may differ from the review.
     Nothing,
 }
 
-/// What is to be rehearsed.
+/// One rehearsal to run.
 struct Rehearsal {
     under_way: UnderWay,
     action: Arc<PendingAction>,
     attempts: u32,
     producer: Producer,
     folder: Arc<WorkspaceFolder>,
-    /// What an earlier rehearsal came to.
+    /// The result of an earlier rehearsal.
     before: Option<EffectsRecord>,
     keeping: Keeping,
-    /// What it does, where the call that pushed it has done so itself: its layer is open.
+    /// The effects, if the call that pushed the action produced them itself. The layer is open.
     drafted: Option<View>,
 }
 
 impl Session {
-    /// What an action of this session would do, as the host saw it when it
-    /// [rehearsed](Rehearse) that. Waits for a rehearsal that is under way; where there was none,
-    /// say since the host was stopped, it is done now. None where there is no such action on the
-    /// stack, or it is not rehearsed.
+    /// Returns the effects of a pending action of this session, as the host saw them in the
+    /// [rehearsal](Rehearse). Waits for a running rehearsal. If there was none, for example because
+    /// the host was stopped, this rehearses the action now. Returns `None` if the action is not on
+    /// the stack or is not rehearsed.
     ///
     /// # Errors
-    /// [`Error::Store`] where the store can't be read, [`Error::NoStore`], and those of loading the
+    /// [`Error::Store`] if the store can't be read, [`Error::NoStore`], and errors of loading the
     /// plugin.
     pub async fn effects(&self, id: &ActionId) -> Result<Option<Effects>, Error> {
         Ok(self.review(id).await?.map(|record| record.effects))
     }
 
-    /// Boxed, as what is [cancellable](super::Cancellable) is.
+    /// Boxed, like [cancellable](super::Cancellable) operations.
     pub(super) fn review<'a>(
         &'a self,
         id: &'a ActionId,
@@ -113,8 +113,8 @@ impl Session {
         })
     }
 
-    /// Rehearses an action once more, with the same randomness. None where that ended elsewhere
-    /// meanwhile, and nothing is known of it.
+    /// Rehearses an action again, with the same randomness. Returns `None` if another rehearsal
+    /// ended meanwhile without a known result.
     pub(super) async fn rehearse_again(
         &self,
         found: &StackedAction,
@@ -141,7 +141,8 @@ impl Session {
         self.rehearse_apart(rehearsal).await.map(Some)
     }
 
-    /// So that it goes on where this future is dropped: others may wait for it.
+    /// Runs in a separate task, so that it continues if this future is dropped: other callers may
+    /// wait for it.
     async fn rehearse_apart(&self, rehearsal: Rehearsal) -> Result<EffectsRecord, Error> {
         let rehearsing = tokio::spawn(self.clone().rehearse(rehearsal, Duration::ZERO));
         rehearsing
@@ -149,9 +150,9 @@ impl Session {
             .map_err(|error| Error::host("could not rehearse an action", error))
     }
 
-    /// Rehearses what a call has pushed, or looks at what it has `drafted`, which is of one action.
-    /// What is known within a short time is returned; the rest goes on, and whoever decides waits
-    /// for it.
+    /// Rehearses the actions that a call pushed, or reads the effects of its draft, which has
+    /// exactly one action. Returns the results that are known within a short time. The rest
+    /// continues, and a decision waits for it.
     pub(super) async fn rehearse_pushed(
         &self,
         producer: &Producer,
@@ -186,10 +187,10 @@ impl Session {
             let began = Instant::now();
             for rehearsal in rehearsals {
                 let action = rehearsal.action.id.clone();
-                // All that a call has pushed gets the time of one call.
+                // All actions of a call share the time of one call.
                 let rehearsing = session.clone().rehearse(rehearsal, began.elapsed());
                 let record = rehearsing.await;
-                // Nobody may wait for it any longer.
+                // The receiver may have stopped waiting.
                 let _ = known.send(ActionEffects::new(action, record.effects));
             }
         });
@@ -201,8 +202,9 @@ impl Session {
         effects
     }
 
-    /// Where an action is rehearsed. None where it is not: where that is not wanted, or it could
-    /// change nothing, or only its own process could apply it, or its producer is part of the host.
+    /// Returns the workspace in which to rehearse an action. Returns `None` if rehearsals are not
+    /// wanted, if the action can't change anything or only its own process can apply it, or if its
+    /// producer is part of the host.
     pub(super) fn rehearsed_in(
         &self,
         action: &PendingAction,
@@ -223,7 +225,7 @@ impl Session {
             .filter(|_| producer.can_be_rehearsed())
     }
 
-    /// Where it would be of use to know what an action does.
+    /// Returns the workspace if knowing the action's effects would be useful.
     fn wanted_in(
         &self,
         action: &PendingAction,
@@ -239,7 +241,7 @@ impl Session {
         producer.policy().rehearse.unwrap_or(self.inner.rehearse)
     }
 
-    /// Whether anything is rehearsed in this session: asked before a store is.
+    /// Returns whether this session rehearses anything. Checked before querying a store.
     pub(super) fn may_rehearse(&self) -> bool {
         let of_plugins = || {
             let producers = self.read_bindings(|bindings| bindings.producers());
@@ -262,7 +264,7 @@ impl Session {
         let mut record = EffectsRecord::new(effects, seed).with_read(read);
         if let Some(before) = before {
             record.left_by_others = before.left_by_others.clone();
-            // What becomes no review is compared by whoever asked for it.
+            // If the result is not kept as the review, the caller compares it.
             let is_other = rehearsal.keeping == Keeping::Review
                 && before.effects.verified
                 && !before.effects.is_same(&record.effects);
@@ -275,8 +277,8 @@ impl Session {
         record
     }
 
-    /// Applies it on a layer, unless that was done, and looks at that, and at what the tool has
-    /// looked at.
+    /// Applies the action on a layer, unless the call already did, and reads the changes and the
+    /// tool's inputs.
     async fn effects_of(
         &self,
         rehearsal: &Rehearsal,
@@ -326,7 +328,7 @@ impl Session {
             .await;
         let rehearsed = match rehearsed {
             Ok(Some(rehearsed)) => rehearsed,
-            // It can change nothing, whatever it reads.
+            // It can't change anything, whatever it reads.
             Ok(None) => {
                 let nothing = Fingerprints::default();
                 return (Effects::verified(Vec::new()), Some(nothing));

@@ -312,7 +312,7 @@ struct CarryingOut<'a> {
     /// The record of the action's rehearsal.
     review: Option<&'a EffectsRecord>,
     same_workspace: bool,
-    /// As which call of the session it counts.
+    /// The call's number in the session.
     number: u64,
     /// Conditions of an apply whose policy grants its own time or randomness.
     granted: OnceLock<Conditions>,

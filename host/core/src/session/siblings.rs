@@ -11,12 +11,12 @@ use airlock_model::store::PendingStore;
 
 use super::Session;
 
-/// By path: the SHA-256 of a file, or none for a removed one.
+/// The SHA-256 of each file by path, or `None` for a removed file.
 pub(super) type Left = BTreeMap<String, Option<String>>;
 
 impl Session {
-    /// The action that keeps these notes for all actions of its call: the pending one that lies
-    /// lowest on the stack, and by default is decided last.
+    /// Returns the action that keeps the notes for all actions of its call: the lowest pending one
+    /// on the stack, which by default is decided last.
     async fn keeper(
         &self,
         store: &Arc<dyn PendingStore>,
@@ -28,7 +28,7 @@ impl Session {
         }
     }
 
-    /// The files that other actions of the call have changed.
+    /// Returns the files that other actions of the call have changed.
     pub(super) async fn left_by_siblings(
         &self,
         store: &Arc<dyn PendingStore>,

@@ -1,4 +1,4 @@
-//! Whether what is decided about is still what was previewed: asked before a guest runs.
+//! Checks, before a guest runs, that an action still matches its preview.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -20,25 +20,25 @@ use super::siblings::Left;
 use crate::instance::unless_cancelled;
 use crate::workspace::{Basis, FilesNow, WorkspaceFolder, has_changed};
 
-/// How many actions a store is asked about at a time.
+/// Number of actions per store query.
 const ASKED_AT_ONCE: usize = 128;
 
-/// How the workspace stands to what an action was made from.
+/// How the workspace compares with the inputs of an action.
 enum Standing {
     AsItWas,
-    /// Something that its rehearsal has looked at has changed, and no file that it is about.
+    /// Some input of the rehearsal changed, but none of the action's own files.
     Moved,
     Stale(Vec<StaleFile>),
 }
 
 impl Session {
-    /// The files that a pending action is about, and that are not as they were when it was
-    /// previewed: while there are any, applying it fails with [`Error::Stale`]. Empty where it was
-    /// previewed elsewhere, which is another matter.
+    /// Returns the files of a pending action that have changed since its preview. If there are any,
+    /// applying the action fails with [`Error::Stale`]. Returns an empty list if the action was
+    /// previewed in another workspace, which is a separate error.
     ///
     /// # Errors
-    /// [`Error::Store`] and [`Error::NoStore`], and [`Error::Workspace`] where the workspace can't
-    /// be read.
+    /// [`Error::Store`] and [`Error::NoStore`], and [`Error::Workspace`] if the workspace can't be
+    /// read.
     pub async fn stale_files(&self, id: &ActionId) -> Result<Vec<StaleFile>, Error> {
         let store = self.store()?;
         let found = self.stacked(&**store, Some(id)).await?;
@@ -56,11 +56,11 @@ impl Session {
         in_background(move || stale_files(&basis, &folder, time)).await
     }
 
-    /// The same of all that is pending and was previewed here, each file compared once. An action
-    /// of which no file is known, neither read nor changed, is left out.
+    /// Returns the same for all pending actions that were previewed here, comparing each file once.
+    /// Leaves out actions without any known read or changed file.
     ///
     /// # Errors
-    /// As of [`stale_files`](Self::stale_files).
+    /// As for [`stale_files`](Self::stale_files).
     pub async fn all_stale_files(&self) -> Result<BTreeMap<ActionId, Vec<StaleFile>>, Error> {
         let (store, Some(folder)) = (self.store()?, self.inner.workspace.clone()) else {
             return Ok(BTreeMap::new());
@@ -98,12 +98,12 @@ impl Session {
         .await
     }
 
-    /// The review of an action that is to be applied, rehearsed again where that may come to
-    /// something else now.
+    /// Returns the review of an action that is to be applied. Rehearses the action again if the
+    /// result may differ now.
     ///
     /// # Errors
-    /// [`Error::Stale`]; [`Error::Different`] where the new rehearsal came to something else, which
-    /// is the review from then on; those of the store and the workspace.
+    /// [`Error::Stale`]; [`Error::Different`] if the new rehearsal has another result, which then
+    /// becomes the review; the errors of the store and the workspace.
     pub(super) async fn current_review(
         &self,
         store: &Arc<dyn PendingStore>,
@@ -117,7 +117,7 @@ impl Session {
         let Some(folder) = self.inner.workspace.clone().filter(|_| !is_elsewhere) else {
             return Ok(review);
         };
-        // What was applied before differs from what it was made from, and is told of by its claim.
+        // An earlier apply changed these files itself; the claim reports that.
         if found.attempts > 0
             && self
                 .committed_before(action, same_workspace)
@@ -135,7 +135,7 @@ impl Session {
         let standing = move || standing(&basis, &folder, time, is_verified);
         match in_background(standing).await? {
             Standing::AsItWas => Ok(review),
-            // By somebody who has applied it meanwhile: that is told by the claim.
+            // Another caller has applied it meanwhile; the claim reports that.
             Standing::Stale(_) if !self.waits_as(found, store).await? => Ok(review),
             Standing::Stale(files) => {
                 let moving = self.moved(store, found, review.as_ref(), &files, cancel);
@@ -162,7 +162,7 @@ impl Session {
         }
     }
 
-    /// Whether nobody has tried to resolve an action since it was found.
+    /// Returns whether no resolution of the action was tried since it was listed.
     pub(super) async fn waits_as(
         &self,
         found: &StackedAction,
@@ -189,7 +189,7 @@ impl Session {
         Ok(basis)
     }
 
-    /// Rehearses it again, if that can be done here.
+    /// Rehearses the action again, if possible here.
     async fn again(
         &self,
         found: &StackedAction,
@@ -197,11 +197,11 @@ impl Session {
         cancel: Option<&CancellationToken>,
     ) -> Result<EffectsRecord, Error> {
         let Ok(producer) = self.producer_of(&found.action).await else {
-            // Whoever resolves it is told by the claim.
+            // The claim reports the error.
             return Ok(review);
         };
         let Some(folder) = self.rehearsed_in(&found.action, &producer) else {
-            // What it does is compared when it is applied.
+            // The effects are compared in the apply.
             return Ok(review);
         };
         let before = review.clone();
@@ -219,7 +219,7 @@ impl Session {
     }
 }
 
-/// What one action of a call has noted of the others holds for all of them.
+/// Shares the notes of one action with all actions of its call.
 fn share_notes(pending: &[StackedAction], bases: &mut [(ActionId, Basis)]) {
     let mut noted: HashMap<&CallId, Left> = HashMap::new();
     // The one that was pushed first has the notes.
@@ -237,7 +237,7 @@ fn share_notes(pending: &[StackedAction], bases: &mut [(ActionId, Basis)]) {
     }
 }
 
-/// The files that an action is about, and that are not as they were, or can't be read in time.
+/// Returns the action's files that have changed, or that can't be read in time.
 pub(super) fn stale_files(
     basis: &Basis,
     folder: &WorkspaceFolder,

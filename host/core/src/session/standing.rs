@@ -1,5 +1,4 @@
-//! A handler that stands behind the stack: who calls `resolve` while nothing is pending decides
-//! about that.
+//! A handler behind the stack: it resolves `resolve` calls while nothing is pending.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,37 +16,37 @@ use super::Session;
 use super::resolve::{self, DecisionSummary};
 use crate::producer;
 
-/// Takes decisions while nothing is pending: say, about a plan that the model has written and wants
-/// approved.
+/// Handles decisions while nothing is pending, for example about a plan that the model has written.
 ///
-/// It is asked only where the stack is empty and nothing on it is being resolved by this session,
-/// and forces no tool choice. Errors are the embedder's: [`Error::Tool`] reaches the caller word
-/// for word, anything else from `apply` behind `Apply failed: `.
+/// It is called only if the stack is empty and this session is not resolving any action. It forces
+/// no tool choice. Errors are the embedder's own: [`Error::Tool`] reaches the caller verbatim, any
+/// other error from `apply` gets the prefix `Apply failed: `.
 #[async_trait]
 pub trait StandingHandler: Send + Sync + 'static {
-    /// The subject of the decision, in one line.
+    /// Returns the subject of the decision, in one line.
     fn label(&self) -> String;
 
-    /// Which tool it is about, if any.
+    /// Returns the tool that the decision is about, if any.
     fn source_tool_name(&self) -> Option<String> {
         None
     }
 
-    /// Applies it. `extra` is what came with the decision, such as a title for the plan.
+    /// Applies the subject. `extra` is the data that came with the decision, such as a title for
+    /// the plan.
     ///
     /// # Errors
-    /// Why it could not be applied. The handler stays, and may be asked again.
+    /// The reason why it could not be applied. The handler stays, and may be called again.
     async fn apply(
         &self,
         reason: &str,
         extra: Option<&Map<String, Value>>,
     ) -> Result<StandingResult, Error>;
 
-    /// Discards it. With none, the result is the text
-    /// `Discarded: <label>. Reason: <reason>`.
+    /// Discards the subject. With `None`, the result is the text `Discarded: <label>. Reason:
+    /// <reason>`.
     ///
     /// # Errors
-    /// Whatever went wrong; it reaches the caller as it is.
+    /// Any error; it reaches the caller unchanged.
     async fn reject(
         &self,
         _reason: &str,
@@ -60,14 +59,14 @@ pub trait StandingHandler: Send + Sync + 'static {
 /// The result of a [`StandingHandler`].
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StandingResult {
-    /// Blocks for the model.
+    /// Content for the model.
     pub content: Vec<Content>,
-    /// For programs; becomes `sourceResultDetails`.
+    /// Data for programs; becomes `sourceResultDetails`.
     pub details: Option<Json>,
 }
 
 impl StandingResult {
-    /// A result of one text.
+    /// Returns a result with one text.
     pub fn text(text: impl Into<String>) -> Self {
         Self {
             content: vec![Content::text(text)],
@@ -85,15 +84,15 @@ impl From<StandingResult> for ToolResult {
     }
 }
 
-/// A session's standing handler, and whether it may be asked now.
+/// A session's standing handler, and whether it may be called now.
 #[derive(Default)]
 pub(super) struct StandingState {
     handler: RwLock<Option<Arc<dyn StandingHandler>>>,
-    /// Resolutions of this session that have claimed an action.
+    /// Number of this session's resolutions that have claimed an action.
     resolving: AtomicUsize,
 }
 
-/// Counts as one of them until it is dropped.
+/// Counts as a resolution until it is dropped.
 pub(super) struct Resolving<'a>(&'a AtomicUsize);
 
 impl Drop for Resolving<'_> {
@@ -103,14 +102,14 @@ impl Drop for Resolving<'_> {
 }
 
 impl StandingState {
-    /// To be called before an action is claimed.
+    /// Counts a resolution. Call it before claiming an action.
     pub fn resolving(&self) -> Resolving<'_> {
         self.resolving.fetch_add(1, Ordering::SeqCst);
         Resolving(&self.resolving)
     }
 
     fn handler(&self) -> Option<Arc<dyn StandingHandler>> {
-        // What races for an action that another is resolving must not decide about something else.
+        // A call that races for an action being resolved must not decide about something else.
         let alone = self.resolving.load(Ordering::SeqCst) <= 1;
         let handler = self.handler.read().unwrap_or_else(PoisonError::into_inner);
         handler.clone().filter(|_| alone)
@@ -118,8 +117,7 @@ impl StandingState {
 }
 
 impl Session {
-    /// Sets what is asked when `resolve` is called and nothing is pending, or with none, takes it
-    /// away.
+    /// Sets the handler for `resolve` calls while nothing is pending, or removes it with `None`.
     pub fn set_standing_handler(&self, handler: Option<Arc<dyn StandingHandler>>) {
         let standing = &self.inner.standing;
         *standing
@@ -131,7 +129,7 @@ impl Session {
     /// Calls the standing handler.
     ///
     /// # Errors
-    /// [`Error::NothingPending`] where there is none.
+    /// [`Error::NothingPending`] if there is no handler.
     pub(super) async fn ask_standing_handler(
         &self,
         resolution: Resolution,

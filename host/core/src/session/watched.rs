@@ -1,4 +1,4 @@
-//! Events of a session's calls, for its observer and for `tracing`, which has a span for each.
+//! Events of a session's calls, for its observer and for `tracing`, with a span per call.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use super::Session;
 use crate::instance::Call;
 
 impl Session {
-    /// Its number.
+    /// Returns the number of the next call.
     pub(super) fn next_call(&self) -> u64 {
         self.inner.calls.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Reports what the store has taken.
+    /// Reports the actions that the store has accepted.
     pub(super) fn tell_pushed(&self, call: &Call<'_>, plugin: &str, pushed: &[Arc<PendingAction>]) {
         let source = EventSource::new(Some(self.id()), plugin, call.tool).in_call(call.number);
         for action in pushed {
@@ -30,7 +30,7 @@ impl Session {
         }
     }
 
-    /// Reports a decision that was carried out in this call.
+    /// Reports a decision that this call carried out.
     pub(super) fn tell_decided(
         &self,
         action: &PendingAction,
@@ -51,13 +51,14 @@ impl Session {
         }
     }
 
-    /// Most sessions have nobody who watches, and a small call takes less time than telling it.
+    /// Returns whether to report calls. Most sessions are not observed, and reporting a small call
+    /// takes longer than the call itself.
     fn is_watched(&self) -> bool {
         self.inner.observer.is_some() || tracing::enabled!(target: "airlock::call", Level::DEBUG)
     }
 
-    /// Does a call, and reports its begin and end to the observer. It is lent, since moving it
-    /// would copy its kilobytes.
+    /// Runs a call, and reports its start and end to the observer. The call is borrowed, because
+    /// moving it would copy kilobytes.
     pub(super) async fn watched<T>(
         &self,
         call: &Call<'_>,

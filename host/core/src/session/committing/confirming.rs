@@ -41,7 +41,7 @@ impl Recheck {
 }
 
 impl Committing<'_> {
-    /// None if the session has no approver.
+    /// Returns `None` if the session has no approver.
     pub(super) fn recheck(&self) -> Option<Recheck> {
         Some(Recheck {
             approver: Arc::clone(self.session.inner.approver.as_ref()?),
@@ -52,8 +52,8 @@ impl Committing<'_> {
         })
     }
 
-    /// What nobody has seen before is shown to the approver, if there is one, who may have it
-    /// dropped.
+    /// Shows effects that were not reviewed before to the approver, if there is one. The approver
+    /// can drop them.
     pub(super) async fn confirmed(
         &self,
         changes: &View,

@@ -1,4 +1,4 @@
-//! What was seen of an action, kept with it.
+//! Storage of an action's effects.
 
 use std::sync::Arc;
 
@@ -9,7 +9,8 @@ use airlock_model::store::{PendingStore, StoreError};
 use crate::session::Session;
 
 impl Session {
-    /// Keeps it with the action: without contents where these find no room, and else unverified.
+    /// Stores the effects with the action: without contents if there is no room for them, and as
+    /// unverified if even that fails.
     pub(in crate::session) async fn keep(
         &self,
         action: &PendingAction,

@@ -34,7 +34,7 @@ impl Drop for UnderWay {
 }
 
 impl Session {
-    /// None where it is under way already.
+    /// Registers a rehearsal. Returns `None` if one is already running for this action.
     pub(super) fn begin(&self, id: &ActionId) -> Option<UnderWay> {
         let (ends, ended) = watch::channel(());
         let mut under_way = self.inner.rehearsals.lock();
@@ -49,16 +49,16 @@ impl Session {
         })
     }
 
-    /// Whether a rehearsal is under way.
+    /// Returns whether a rehearsal is running.
     pub(in crate::session) fn is_rehearsed(&self, id: &ActionId) -> bool {
         self.inner.rehearsals.lock().contains_key(id)
     }
 
-    /// Waits for a rehearsal that is under way.
+    /// Waits for a running rehearsal.
     pub(super) async fn rehearsed(&self, id: &ActionId) {
         let under_way = self.inner.rehearsals.lock().get(id).cloned();
         if let Some(mut ended) = under_way {
-            // An error says that the sender is gone.
+            // An error means that the sender was dropped.
             while ended.changed().await.is_ok() {}
         }
     }
