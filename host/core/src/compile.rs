@@ -1,9 +1,9 @@
-//! From a component's bytes to compiled code: what that may cost, and where it is kept.
+//! Compilation of components: its cost, and its cache.
 //!
-//! A compiler's time and memory can grow with the square of what it is given, and nothing
-//! interrupts it. So what is absurd is refused before, by an outline of the component, and the rest
-//! compiles in a process that can be killed, where the embedder names a program for it. Where not,
-//! it compiles on a thread, which a load waits for no longer than it may.
+//! The time and memory of a compiler can grow with the square of its input, and nothing interrupts
+//! it. So the host first refuses absurd components by their outline. It compiles the rest in a
+//! process that can be killed, if the embedder names a program for it. Otherwise it compiles on a
+//! thread, and a load stops waiting for it at the time limit.
 
 mod asynchronous;
 mod busy;
@@ -53,7 +53,7 @@ use failed::Failed;
 use outline::{Outline, Unreadable};
 use remembered::RememberedLoads;
 
-/// How one engine compiles.
+/// The compiler of one engine.
 pub(crate) struct Compiler {
     program: Option<PathBuf>,
     limits: CompileLimits,
@@ -62,7 +62,7 @@ pub(crate) struct Compiler {
     pub(crate) loads: RememberedLoads,
 }
 
-/// Why there is no compiled code.
+/// The reason why there is no compiled code.
 #[derive(Debug)]
 enum Failure {
     /// The bytes are not a component.
@@ -73,7 +73,7 @@ enum Failure {
     NotStarted(io::Error),
     /// The process ended without an answer.
     Crashed(String),
-    /// Threads that were given up run on.
+    /// All threads are busy with abandoned compilations.
     Busy,
 }
 
@@ -88,7 +88,7 @@ impl Compiler {
         }
     }
 
-    /// What can be known of the component without compiling it.
+    /// Reads what can be known of the component without compiling it.
     pub(crate) fn read(&self, source: &PluginBytes) -> Result<Outline, LoadError> {
         let plugin = source.name.to_string();
         outline::read(&source.bytes, &self.limits).map_err(|unreadable| match unreadable {
@@ -97,7 +97,7 @@ impl Compiler {
         })
     }
 
-    /// The component, ready to be linked, and its compiled code.
+    /// Returns the component, ready to be linked, and its compiled code.
     pub(crate) async fn compile(
         &self,
         engine: &wasmtime::Engine,
@@ -105,7 +105,7 @@ impl Compiler {
     ) -> Result<(Component, Bytes), LoadError> {
         let failed = |failure| self.explain(failure, source);
         let permit = self.permit().await.map_err(failed)?;
-        // Others may have tried the same meanwhile.
+        // Another load may have tried the same meanwhile.
         if let Some(error) = self.failed.get(&source.digest) {
             return Err(error);
         }
@@ -137,13 +137,13 @@ impl Compiler {
             move || Code::from_compiler(&code).load(&engine)
         });
         let component = component.await;
-        // It may have more tables, say, than the engine's pool allows.
+        // For example, it may have more tables than the engine's pool allows.
         let component = component.map_err(|error| failed(Failure::Refused(causes(&error))))?;
         Ok((component, code))
     }
 
-    /// The right to compile. A process ends within its time, so somebody's turn comes; a thread may
-    /// not.
+    /// Waits for the right to compile. A process ends within its time limit, so waiting for one is
+    /// bounded; a thread may run longer.
     async fn permit(&self) -> Result<OwnedSemaphorePermit, Failure> {
         let permit = Arc::clone(&self.slots).acquire_owned();
         let permit = match self.program {
@@ -154,13 +154,13 @@ impl Compiler {
         };
         match permit {
             Ok(permit) => Ok(permit),
-            // Nobody closes the semaphore, and it lives as long as this.
+            // The semaphore is never closed, and it lives as long as `self`.
             Err(_) => unreachable!("the semaphore was closed"),
         }
     }
 
-    /// Compiles on a thread, which keeps the permit until it ends. The work can ask whether the
-    /// caller has stopped waiting: because the time is up, or because this future was dropped.
+    /// Compiles on a thread, which keeps the permit until it ends. The work can query whether the
+    /// caller has stopped waiting, because the time is up or because this future was dropped.
     async fn on_a_thread(
         &self,
         permit: OwnedSemaphorePermit,
@@ -216,7 +216,7 @@ fn causes(error: &wasmtime::Error) -> String {
     causes.join(": ")
 }
 
-/// Does what can take a while on a thread for that, and would stall what else runs on this one.
+/// Runs slow work on a blocking thread, so that it doesn't stall this one.
 pub(crate) async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,

@@ -1,5 +1,5 @@
-//! What runs guests: wasmtime's engine with its pool, the thread that lets computations be
-//! interrupted, and what all guests together may have.
+//! The runtime of guests: wasmtime's engine with its pool, the thread that interrupts computations,
+//! and the resources that all guests share.
 
 mod live;
 mod room;
@@ -17,7 +17,7 @@ use crate::budget::Budget;
 pub(crate) use live::{IdleMemory, LiveInstances, Reclaim, Reclaimed, Room};
 pub(crate) use room::{guest_memory, instances as instances_by_memory};
 
-/// With fewer descriptors left than that, a new instance might get none for its directories and a
+/// With fewer free descriptors than this, a new instance might get none for its directories and a
 /// file.
 const FEW_DESCRIPTORS: usize = 8;
 
@@ -28,8 +28,9 @@ pub(crate) struct Runtime {
 }
 
 impl Runtime {
-    /// Reserves the pool and starts the epoch thread. `stack_bytes` is a guest's own part,
-    /// `descriptors` what all guests may have open, and `memory` how many bytes they may have.
+    /// Reserves the pool and starts the epoch thread. `stack_bytes` is a guest's part of the stack,
+    /// `descriptors` is the number that all guests may have open, and `memory` is the number of
+    /// bytes they may have.
     pub fn new(
         limits: &Limits,
         instances: u32,
@@ -40,7 +41,7 @@ impl Runtime {
         let mut config = code_config();
         config
             .max_wasm_stack(stack_bytes)
-            // Host functions run on the same stack, behind the guest's part.
+            // Host functions run on the same stack, after the guest's part.
             .async_stack_size(stack_bytes + (1 << 20))
             .allocation_strategy(InstanceAllocationStrategy::Pooling(pool(limits, instances)));
         let wasmtime = wasmtime::Engine::new(&config)
@@ -66,7 +67,7 @@ impl Runtime {
         &self.descriptors
     }
 
-    /// Has idle instances dropped where hardly a descriptor is left, since they have their
+    /// Drops idle instances while descriptors are nearly exhausted, because instances hold their
     /// directories open.
     pub fn make_room_for_files(&self) {
         while self.descriptors.free() < FEW_DESCRIPTORS {
@@ -84,8 +85,8 @@ fn pool(limits: &Limits, instances: u32) -> PoolingAllocationConfig {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(instances)
         .total_stacks(instances)
-        // Most components have one memory and a handful of core instances and tables; the totals
-        // are for their average, and the maxima for those that are linked from many modules.
+        // Most components have one memory and a handful of core instances and tables. The totals
+        // fit the average, and the maxima fit components linked from many modules.
         .total_memories(instances.saturating_mul(2))
         .total_core_instances(instances.saturating_mul(16).max(per_instance))
         .total_tables(instances.saturating_mul(8).max(per_instance))
@@ -96,27 +97,27 @@ fn pool(limits: &Limits, instances: u32) -> PoolingAllocationConfig {
         .max_core_instance_size(4 << 20)
         .table_elements(limits.table_elements)
         .max_memory_size(limits.memory.max(4 << 30))
-        // A page that is reset in place is cheaper than one that is given back and faulted in anew.
+        // Resetting a page in place is cheaper than returning it and faulting it in again.
         .linear_memory_keep_resident(256 << 10)
         .table_keep_resident(64 << 10)
         .pagemap_scan(Enabled::Auto);
     pool
 }
 
-/// All that the code depends on which a component is compiled to. The rest of an engine's settings
-/// is for running it.
+/// Returns the settings that compiled code depends on. The remaining settings of an engine only
+/// affect running it.
 pub(crate) fn code_config() -> Config {
     let mut config = Config::new();
     config
-        // No guest of the world uses async component functions, and leaving them on makes every
-        // call dearer.
+        // No guest of the world uses async component functions, and enabling them makes every call
+        // more expensive.
         .concurrency_support(false)
         .epoch_interruption(true)
-        // A rehearsal and its apply have to come to the same bytes, also on another processor.
+        // A rehearsal and its apply must produce the same bytes, even on another processor.
         .cranelift_nan_canonicalization(true)
         .relaxed_simd_deterministic(true)
         .memory_init_cow(true)
-        // Errors tell what a guest did in words, not where in its bytes; so half of the compiled
+        // Errors describe what a guest did, not the position in its code, so half of the compiled
         // code's metadata can go.
         .wasm_backtrace_max_frames(None)
         .generate_address_map(false)
@@ -124,7 +125,8 @@ pub(crate) fn code_config() -> Config {
     config
 }
 
-/// Differs between engines that can't run each other's code: versions, settings, processors.
+/// Returns a value that differs between engines that can't run each other's code: by version,
+/// settings or processor.
 pub(crate) fn code_compatibility(engine: &wasmtime::Engine) -> u64 {
     let mut hasher = DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut hasher);

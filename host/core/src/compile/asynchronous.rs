@@ -1,11 +1,11 @@
-//! What only components for WASI 0.3 have: async functions, streams and futures.
+//! Detects features that only components for WASI 0.3 have: async functions, streams and futures.
 
 use wasmparser::{
     CanonicalFunction, CanonicalOption, ComponentDefinedType, ComponentType,
     ComponentTypeDeclaration, InstanceTypeDeclaration,
 };
 
-/// Whether there is such a type in this one. Its depth was bounded by whoever read it.
+/// Returns whether this type contains such a type. The reader has bounded its depth.
 pub fn has_type(component_type: &ComponentType<'_>) -> bool {
     match component_type {
         ComponentType::Defined(defined) => matches!(
@@ -25,7 +25,7 @@ pub fn has_type(component_type: &ComponentType<'_>) -> bool {
     }
 }
 
-/// Whether this function of the canonical ABI is such a one.
+/// Returns whether this canonical ABI function is async or works on streams or futures.
 pub fn has_function(function: &CanonicalFunction) -> bool {
     match function {
         CanonicalFunction::Lift { options, .. } | CanonicalFunction::Lower { options, .. } => {

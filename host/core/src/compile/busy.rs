@@ -1,10 +1,10 @@
-//! Asking a system again that is busy with what it is asked to seal.
+//! Retries sealing operations while the system is busy.
 
-/// How often to ask. It waits by itself for a sixth of a second each time.
+/// Number of tries. Linux waits for a sixth of a second in each of them.
 const TRIES: usize = 6;
 
-/// Makes memory that Linux seals. It refuses that while it has one of the pages in hand itself, to
-/// move it or to see whether it is used: EBUSY, which passes.
+/// Makes sealed memory, and retries on EBUSY. Linux returns this temporary error while it uses one
+/// of the pages itself, to move it or to check whether it is used.
 pub(crate) fn unless_busy<T, E>(
     is_busy: impl Fn(&E) -> bool,
     mut make: impl FnMut() -> Result<T, E>,

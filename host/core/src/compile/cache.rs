@@ -1,8 +1,8 @@
 //! Compiled plugins on disk.
 //!
-//! Loading compiled code runs whatever is in it, so nothing from the disk is used before a keyed
-//! hash has shown that this host wrote it, for this plugin, with this engine. Anything else is as
-//! good as absent, and is written anew.
+//! Loading compiled code executes it, so nothing from the disk is used before a keyed hash has
+//! shown that this host wrote it, for this plugin and this engine. Any other entry is ignored and
+//! overwritten.
 
 mod eviction;
 mod user;
@@ -19,17 +19,17 @@ use super::entry::{self, Entry, Facts, Key};
 use super::frozen::Frozen;
 use crate::secret::{SECRET_BYTES, make_private_folder, read_or_make_key};
 
-/// Of the keyed hash, at the end of a file.
+/// Size of the keyed hash at the end of a file.
 const HASH_BYTES: usize = blake3::OUT_LEN;
 
 /// A folder of compiled plugins.
 ///
-/// Entries are authenticated with a secret key (BLAKE3, keyed) that lies outside the folder, so
-/// that whoever can write to the folder alone can't make a host run code of theirs. An entry that
-/// is damaged, or comes from elsewhere, is compiled anew without a word.
+/// Entries are authenticated with a secret key (keyed BLAKE3) that lies outside the folder. Write
+/// access to the folder alone is therefore not enough to make a host run foreign code. If an entry
+/// is damaged or foreign, the plugin is silently compiled again.
 ///
-/// Whoever adds an entry removes those that nobody has loaded for 60 days, and those that were
-/// loaded longest ago where all take more than [`max_bytes`](CompileCache::max_bytes).
+/// Adding an entry removes entries that were not loaded for 60 days. If all entries together exceed
+/// [`max_bytes`](CompileCache::max_bytes), it also removes the least recently loaded ones.
 #[derive(Debug, Clone)]
 pub struct CompileCache {
     folder: PathBuf,
@@ -38,11 +38,11 @@ pub struct CompileCache {
 }
 
 impl CompileCache {
-    /// Opens the cache in `folder`, with the key in the file `key`; what is missing is made,
-    /// readable for the current user alone.
+    /// Opens the cache in `folder`, with the key in the file `key`. Creates what is missing,
+    /// accessible only to the current user.
     ///
     /// # Errors
-    /// Where the folder or the key can't be made or read.
+    /// If the folder or the key can't be created or read.
     pub fn open(folder: impl Into<PathBuf>, key: impl AsRef<Path>) -> io::Result<Self> {
         let folder = folder.into();
         make_private_folder(&folder)?;
@@ -54,14 +54,14 @@ impl CompileCache {
         })
     }
 
-    /// How many bytes all entries may take. Default: 1 GiB. The one that is added is kept, however
-    /// large.
+    /// Sets the maximum size of all entries, in bytes. Default: 1 GiB. A new entry is always kept,
+    /// however large it is.
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = bytes;
         self
     }
 
-    /// Where the entries are.
+    /// Returns the folder of the entries.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -69,7 +69,7 @@ impl CompileCache {
     pub(crate) fn get(&self, engine: &Engine, key: &Key) -> Option<Entry> {
         let file = open_regular_file(self.path(key)).ok()?;
         let metadata = file.metadata().ok()?;
-        // Whoever can write to the folder must not make us read without end.
+        // Bounded, because others with write access to the folder could make the file endless.
         let copied = Frozen::copy_of(&file, metadata.len().min(key.max_bytes)).ok()?;
         match self.checked(engine, key, copied) {
             Some(entry) => {
@@ -83,7 +83,7 @@ impl CompileCache {
         }
     }
 
-    /// A cache that can't be written costs time, and is no error.
+    /// Adds an entry. A failure costs time but is not an error.
     pub(crate) fn put(&self, key: &Key, digest: Digest, code: &[u8], facts: &Facts) {
         let path = self.path(key);
         if let Err(error) = self.try_put(key, &path, digest, code, facts) {
@@ -105,7 +105,7 @@ impl CompileCache {
         entry::write(&mut body, key, digest, code, facts)?;
         let hash = self.hasher().update(&body).finalize();
 
-        // Others may be reading an older entry: it is replaced as a whole.
+        // Replaced as a whole, because other processes may be reading an older entry.
         let mut file = tempfile::Builder::new()
             .suffix(eviction::PART)
             .tempfile_in(&self.folder)?;
@@ -115,7 +115,7 @@ impl CompileCache {
         Ok(())
     }
 
-    /// The copy is what is hashed and what runs: nobody can change it in between.
+    /// Checks an entry. The copy is both hashed and executed, so it can't change in between.
     fn checked(&self, engine: &Engine, key: &Key, copy: Frozen) -> Option<Entry> {
         let length = copy.length().checked_sub(HASH_BYTES as u64)?;
         let mut hash = [0; HASH_BYTES];

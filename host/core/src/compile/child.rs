@@ -1,4 +1,4 @@
-//! Has a process of its own compile a component.
+//! Compiles a component in a separate process.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,14 +11,15 @@ use bytes::Bytes;
 use super::protocol::{Answer, COMPILER, Request};
 use super::{CompileLimits, Failure};
 
-/// Threads of the process. More would need more memory at one time, and leave nothing to others.
+/// Maximum number of threads of the process. More would need more memory at once and leave no cores
+/// for others.
 const THREADS: usize = 8;
 
 /// A component for a process to compile.
 pub struct Job {
     pub program: PathBuf,
     pub component: Bytes,
-    /// Which code the host's engine can run.
+    /// Identifies the code that the host's engine can run.
     pub compatibility: u64,
     pub limits: CompileLimits,
 }
@@ -34,7 +35,7 @@ impl Job {
             component: &self.component,
         };
         let asked = worker.send(&request.parts(), &is_given_up);
-        // One that doesn't listen may still say why.
+        // A process that doesn't read its input may still report why.
         let max_bytes = Answer::max_bytes(self.limits.output_bytes);
         let answer = worker.receive(|length| length <= max_bytes, &is_given_up);
         let answer =
@@ -52,7 +53,7 @@ impl Job {
 
     fn bounds(&self) -> Bounds {
         let time = self.limits.time;
-        // Should this host hang, so that nobody kills the process, the system does.
+        // If this host hangs and can't kill the process, the system does.
         let seconds = time.saturating_add(Duration::from_secs(1)).as_secs();
         Bounds {
             memory: self.limits.memory,
@@ -65,7 +66,7 @@ fn threads() -> usize {
     thread::available_parallelism().map_or(1, |count| count.get().min(THREADS))
 }
 
-/// Why there is no answer.
+/// Returns the failure of a process that gave no answer.
 fn died(ended: &ExitReason, unanswered: &ReceiveError, asked: io::Result<()>) -> Failure {
     let unanswered = match unanswered {
         ReceiveError::TooLong(bytes) => {

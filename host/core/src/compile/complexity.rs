@@ -1,11 +1,11 @@
-//! The figures that a component is judged by before it is compiled.
+//! The numbers by which a component is judged before it is compiled.
 
 use super::CompileLimits;
 use super::outline::{Unreadable, read};
 use crate::load_error::LoadError;
 
-/// How much there is in a component of what makes compiling dear: what [`CompileLimits`] are
-/// compared with, over all modules and components inside of it.
+/// Amounts of everything in a component that is expensive to compile, over all modules and
+/// components inside it. They are compared with [`CompileLimits`].
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Complexity {
@@ -17,7 +17,7 @@ pub struct Complexity {
     pub functions: u64,
     /// Bytes of all functions.
     pub code_bytes: u64,
-    /// How deep components are inside of each other.
+    /// Nesting depth of components.
     pub depth: u64,
     /// Core modules and components.
     pub modules: u64,
@@ -38,11 +38,11 @@ pub struct Complexity {
 }
 
 impl Complexity {
-    /// Reads it off a component's bytes, of which nothing is compiled.
+    /// Reads the amounts from a component's bytes, without compiling anything.
     ///
     /// # Errors
-    /// [`LoadError::NotAComponent`](crate::load::LoadError::NotAComponent) where they can't be
-    /// read, for a plugin of this name.
+    /// [`LoadError::NotAComponent`](crate::load::LoadError::NotAComponent), with this plugin name,
+    /// if the bytes can't be read.
     pub fn of(name: &str, component: &[u8]) -> Result<Self, LoadError> {
         match read(component, &CompileLimits::nothing_is_too_much()) {
             Ok(outline) => Ok(outline.complexity),

@@ -1,7 +1,7 @@
 //! An entry of the compile cache: a file with one compiled component and its facts.
 //!
-//! The code is at the beginning, so that the file can be mapped as it is; what is known of the
-//! component, and which it is, follow.
+//! The code is at the beginning, so that the file can be mapped as it is. The facts and the
+//! identity of the component follow.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ use wasmtime::component::Component;
 use super::frozen::Frozen;
 use crate::runtime::code_compatibility;
 
-/// What loading finds out about a component, and entries keep.
+/// The facts about a component that loading finds and entries store.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Facts {
     pub world_version: String,
@@ -24,14 +24,14 @@ pub(crate) struct Facts {
     pub rejected: Vec<RejectedTool>,
 }
 
-/// What an entry gives.
+/// The contents of an entry.
 pub(crate) struct Entry {
     pub digest: Digest,
     pub component: Component,
     pub facts: Facts,
 }
 
-/// What the names of entries end with.
+/// File name suffix of entries.
 pub(super) const ENDING: &str = ".compiled";
 
 /// Changes with the layout of an entry and with the checks that its definitions have passed.
@@ -41,20 +41,20 @@ const DIGEST_BYTES: usize = 32;
 const LABEL_BYTES: usize = blake3::OUT_LEN;
 const LENGTH_BYTES: usize = size_of::<u64>();
 
-/// Which entry is for a component, an engine and this version of what checks components.
+/// Identifies the entry for a component, an engine and this version of the component checks.
 ///
-/// Not by the plugin's [`Digest`], though that would name it as well: an entry tells the digest,
-/// and a component that was compiled before is hashed several times faster this way. Nobody can
-/// make two components with the same hash by either function.
+/// It doesn't use the plugin's [`Digest`]. The entry contains the digest, and hashing a component
+/// that was compiled before is several times faster this way. Both hash functions are collision
+/// resistant.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     /// Binds an entry to all three, so that one can't be passed off as another.
     label: blake3::Hash,
-    /// How large its entry may be.
+    /// Maximum size of its entry.
     pub(super) max_bytes: u64,
 }
 
-/// How many times as large as its component an entry may be, and by how much more: two or three
+/// Maximum size of an entry, as a multiple of its component's size, plus a constant. Two or three
 /// times is usual.
 const MAX_GROWTH: u64 = 16;
 const MAX_OVERHEAD_BYTES: u64 = 1 << 20;
@@ -63,7 +63,7 @@ impl Key {
     pub fn new(engine: &Engine, component: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(LAYOUT);
-        // What passed another version's checks has to pass this one's.
+        // A component that passed another version's checks has to pass this version's.
         hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
         hasher.update(blake3::hash(component).as_bytes());
         hasher.update(&code_compatibility(engine).to_le_bytes());
@@ -73,7 +73,7 @@ impl Key {
         }
     }
 
-    /// The name of its file.
+    /// Returns its file name.
     pub fn file_name(&self) -> String {
         format!("{self}{ENDING}")
     }
@@ -85,10 +85,10 @@ impl fmt::Display for Key {
     }
 }
 
-/// An entry's bytes.
+/// Writes an entry.
 ///
 /// # Errors
-/// What the writer gives.
+/// Those of the writer.
 pub(super) fn write(
     mut to: impl Write,
     key: &Key,
@@ -104,8 +104,8 @@ pub(super) fn write(
     to.write_all(key.label.as_bytes())
 }
 
-/// Reads the data behind the code in the first `length` bytes of a file. None if the entry can't
-/// be read, is damaged, or belongs to another key.
+/// Reads the data behind the code in the first `length` bytes of a file. Returns `None` if the
+/// entry can't be read, is damaged, or belongs to another key.
 pub(super) fn read(key: &Key, file: &Frozen, length: u64) -> Option<(Digest, Facts)> {
     if length > key.max_bytes {
         return None;
@@ -114,7 +114,7 @@ pub(super) fn read(key: &Key, file: &Frozen, length: u64) -> Option<(Digest, Fac
     let mut digest = [0; DIGEST_BYTES];
     let mut label = [0; LABEL_BYTES];
     let mut end = length;
-    // From its last bytes on.
+    // Read backward from the end.
     let mut before = |buffer: &mut [u8]| {
         end = end.checked_sub(buffer.len() as u64)?;
         file.read_at(buffer, end).ok()

@@ -1,5 +1,4 @@
-//! Which components could not be loaded a short while ago, so that what is dear and in vain is not
-//! done again and again.
+//! Remembers components that recently failed to load, so that expensive failures are not repeated.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,14 +8,14 @@ use airlock_model::digest::Digest;
 
 use crate::load_error::LoadError;
 
-/// For how long a failure is remembered. Not longer, since a machine that was busy, or short of
-/// memory, may not be so later.
+/// How long a failure is remembered. A machine that was busy or short of memory may recover, so not
+/// longer.
 const REMEMBERED: Duration = Duration::from_secs(10 * 60);
 
-/// How many are.
+/// Maximum number of remembered failures.
 const MAX_FAILURES: usize = 256;
 
-/// Failed loads of one engine, by the component's digest: all with the same limits.
+/// Failed loads of one engine, by the component's digest. All have the same limits.
 #[derive(Default)]
 pub struct Failed(Mutex<HashMap<Digest, Failure>>);
 

@@ -1,12 +1,12 @@
-//! Bytes that nobody can change any more, so that what was found out about them stays true.
+//! Immutable bytes, so that facts about them stay true.
 
 use std::fs::File;
 use std::io::{self, Read};
 
-/// Where they are.
+/// Storage of the bytes.
 pub(super) enum Frozen {
-    /// A file in memory that is sealed: it can be mapped, and neither this process nor another one
-    /// of the same user can write to it.
+    /// A sealed file in memory: it can be mapped, and neither this process nor another one of the
+    /// same user can write to it.
     #[cfg(target_os = "linux")]
     Sealed { file: File, length: u64 },
     /// This process's own memory.
@@ -14,10 +14,10 @@ pub(super) enum Frozen {
 }
 
 impl Frozen {
-    /// A copy of the first `length` bytes of a file, or of all where it is shorter.
+    /// Copies the first `length` bytes of a file, or the whole file if it is shorter.
     ///
     /// # Errors
-    /// Where it can't be read, or has no room in memory.
+    /// If the file can't be read, or memory runs out.
     pub fn copy_of(file: &File, length: u64) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         match sealed::copy_of(file, length) {
@@ -25,14 +25,14 @@ impl Frozen {
             Err(error) => tracing::debug!("no sealed memory: {error}"),
         }
         let mut bytes = Vec::new();
-        // Room for all of it saves growing.
+        // Allocating all of it at once avoids growing.
         let room = usize::try_from(length).map_err(io::Error::other)?;
         bytes.try_reserve_exact(room)?;
         rewound(file)?.take(length).read_to_end(&mut bytes)?;
         Ok(Self::Owned(bytes))
     }
 
-    /// These bytes.
+    /// Copies these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         #[cfg(target_os = "linux")]
         match sealed::of(bytes) {
@@ -50,10 +50,10 @@ impl Frozen {
         }
     }
 
-    /// Fills `buffer` from the byte `at` on.
+    /// Fills `buffer` from the offset `at`.
     ///
     /// # Errors
-    /// Where there are fewer.
+    /// If there are fewer bytes.
     pub fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<()> {
         match self {
             #[cfg(target_os = "linux")]
@@ -73,7 +73,7 @@ impl Frozen {
     /// Hashes the first `length` bytes.
     ///
     /// # Errors
-    /// Where there are fewer.
+    /// If there are fewer bytes.
     pub fn hash(&self, mut hasher: blake3::Hasher, length: u64) -> io::Result<blake3::Hash> {
         match self {
             #[cfg(target_os = "linux")]
@@ -99,7 +99,7 @@ fn rewound(mut file: &File) -> io::Result<&File> {
 
 #[cfg(target_os = "linux")]
 mod sealed {
-    //! A file in memory, which the kernel keeps as it is once it is sealed.
+    //! ! A file in memory, which the kernel protects from changes once it is sealed.
 
     use std::fs::File;
     use std::io::{self, Read, Write};
@@ -113,7 +113,7 @@ mod sealed {
 
     pub fn copy_of(file: &File, length: u64) -> io::Result<Frozen> {
         let mut memory = memory(length)?;
-        // In the kernel: no page of this process is touched.
+        // The kernel copies, so no page of this process is touched.
         let length = io::copy(&mut rewound(file)?.take(length), &mut memory)?;
         seal(memory, length)
     }
@@ -123,23 +123,23 @@ mod sealed {
         memory.write_all(bytes)?;
         let length = bytes.len() as u64;
         let sealed = seal(memory, length)?;
-        // Until it was sealed, another process of this user could have written to it.
+        // Before it was sealed, another process of this user could have written to it.
         match sealed.hash(blake3::Hasher::new(), length)? == blake3::hash(bytes) {
             true => Ok(sealed),
             false => Err(io::Error::other("it was changed before it was sealed")),
         }
     }
 
-    /// A file for so many bytes.
+    /// Creates a memory file for this many bytes.
     fn memory(length: u64) -> io::Result<File> {
-        // Who writes beyond it is ended by a signal, also in memory.
+        // Writing beyond the limit ends the process with a signal, even in memory.
         let largest = getrlimit(Resource::Fsize).current;
         if largest.is_some_and(|largest| length > largest) {
             return Err(Errno::FBIG.into());
         }
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let name = "airlock-code";
-        // That it is no program to be started is what Linux 6.3 and later can be told.
+        // Linux 6.3 and later accept the flag that the file is not executable as a program.
         let memory = match memfd_create(name, flags | MemfdFlags::NOEXEC_SEAL) {
             Err(Errno::INVAL) => memfd_create(name, flags)?,
             memory => memory?,

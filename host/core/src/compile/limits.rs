@@ -1,28 +1,27 @@
-//! How complex a component may be, and what compiling it may cost.
+//! Limits on the complexity of a component and on the cost of compiling it.
 
 use std::time::Duration;
 
 use airlock_model::limit_setters;
 
-/// Bounds on compiling a component, each with a default that is more than twice what the largest
-/// components need that Airlock's SDKs make (those in Python hold all of CPython).
+/// Limits on compiling a component. Each default is more than twice what the largest components
+/// built with Airlock's SDKs need (those in Python contain all of CPython).
 ///
-/// The counts are read off the component's bytes before anything is compiled, over all modules and
-/// components inside of it. They keep what is plainly absurd from the compiler, and no more: time
-/// and memory of a compiler can grow with the square of a function's size. So `time` and `memory`
-/// are what really bounds it, where [`EngineBuilder::compiler`](crate::EngineBuilder::compiler)
-/// names a program.
+/// The counts are read from the component's bytes before compilation, over all modules and
+/// components inside it. They only keep plainly absurd components from the compiler, whose time and
+/// memory can grow with the square of a function's size. The effective bounds are `time` and
+/// `memory`, if [`EngineBuilder::compiler`](crate::EngineBuilder::compiler) names a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CompileLimits {
     /// Wall-clock time to compile one component. Default: 120 s.
     pub time: Duration,
-    /// Bytes of memory of the process that compiles one. Default: 2 GiB. Without such a process
-    /// nothing bounds it.
+    /// Memory of the process that compiles a component, in bytes. Default: 2 GiB. Without such a
+    /// process, memory is not bounded.
     pub memory: u64,
-    /// Bytes of compiled code that are taken from that process. Default: 256 MiB.
+    /// Maximum size of compiled code from that process, in bytes. Default: 256 MiB.
     pub output_bytes: u64,
-    /// How many components are compiled at one time; others wait. Default: 4.
+    /// Maximum number of concurrent compilations; others wait. Default: 4.
     pub at_once: usize,
     /// Bytes of a function. Default: 1,000,000.
     pub function_bytes: u64,
@@ -32,7 +31,7 @@ pub struct CompileLimits {
     pub functions: u64,
     /// Bytes of all functions. Default: 64 MiB.
     pub code_bytes: u64,
-    /// How deep components are inside of each other. Default: 16.
+    /// Nesting depth of components. Default: 16.
     pub depth: u64,
     /// Core modules and components. Default: 256.
     pub modules: u64,
@@ -40,7 +39,7 @@ pub struct CompileLimits {
     pub instances: u64,
     /// Types. Default: 50,000.
     pub types: u64,
-    /// Imports, aliases and canonical functions: what connects the modules of a component. Default:
+    /// Imports, aliases and canonical functions, which connect the modules of a component. Default:
     /// 100,000.
     pub imports: u64,
     /// Exports. Default: 100,000.
@@ -49,8 +48,8 @@ pub struct CompileLimits {
     pub tables: u64,
     /// Globals and tags. Default: 100,000.
     pub globals: u64,
-    /// Segments of data and of table elements. Default: 250,000, since a linker makes one for each
-    /// run of bytes between zeros: Go's up to 100,000.
+    /// Segments of data and of table elements. Default: 250,000, because a linker makes one for
+    /// each run of bytes between zeros; Go's makes up to 100,000.
     pub segments: u64,
 }
 
@@ -101,7 +100,7 @@ impl CompileLimits {
 }
 
 impl CompileLimits {
-    /// For whoever only wants to know how much there is.
+    /// Returns limits that allow everything, for callers that only count.
     pub(super) fn nothing_is_too_much() -> Self {
         Self {
             time: Duration::MAX,

@@ -1,8 +1,7 @@
-//! What can be known of a component without compiling it: what it imports and exports, and how
-//! complex it is.
+//! The outline of a component, read without compiling it: its imports, exports and complexity.
 //!
-//! One pass over the bytes, without recursion, whose time grows with their number and nothing else.
-//! What is kept of them are the names of the outermost imports and exports, and counts.
+//! Reading takes one pass over the bytes, without recursion, in time that depends only on their
+//! number. It keeps only the names of the outermost imports and exports, and counts.
 
 use wasmparser::{
     BinaryReaderError, ComponentExternalKind, ComponentType, ComponentTypeRef, Encoding,
@@ -18,7 +17,7 @@ pub struct Outline {
     pub imports: Vec<Import>,
     /// The names, in the component's order.
     pub exports: Vec<String>,
-    /// Whether it has async functions, streams or futures: what WASI 0.3 is built upon.
+    /// Whether it has async functions, streams or futures, which WASI 0.3 is built upon.
     pub is_async: bool,
     pub complexity: Complexity,
 }
@@ -26,28 +25,28 @@ pub struct Outline {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Import {
     pub name: String,
-    /// Whether it has functions or resources that a host would have to have. An interface of types
-    /// alone needs none.
+    /// Whether it has functions or resources that a host must provide. An interface with only types
+    /// needs no host.
     pub needs_host: bool,
 }
 
-/// Why there is no outline.
+/// The reason why there is no outline.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unreadable {
-    /// The bytes are no component.
+    /// The bytes are not a component.
     Malformed(String),
-    /// It is more complex than it may be: what has how much, and the limit.
+    /// It is too complex: which amount exceeds which limit.
     TooComplex(String),
 }
 
 impl From<BinaryReaderError> for Unreadable {
     fn from(error: BinaryReaderError) -> Self {
-        // As wasmtime tells it.
+        // Same wording as wasmtime.
         Unreadable::Malformed(format!("failed to parse WebAssembly module: {error}"))
     }
 }
 
-/// Reads the outline of a component, and stops at the first figure above its limit.
+/// Reads the outline of a component, and stops at the first number above its limit.
 pub fn read(bytes: &[u8], limits: &CompileLimits) -> Result<Outline, Unreadable> {
     let mut reader = Reader {
         limits,
@@ -64,7 +63,7 @@ pub fn read(bytes: &[u8], limits: &CompileLimits) -> Result<Outline, Unreadable>
         } = &payload
             && range.end > bytes.len()
         {
-            // As wasmtime tells it too.
+            // Same wording as wasmtime.
             return Err(Unreadable::Malformed(format!(
                 "failed to parse WebAssembly module: wasm component contains an invalid module section: section range {}..{} is out of bounds (bound = {})",
                 range.start,
@@ -80,12 +79,11 @@ pub fn read(bytes: &[u8], limits: &CompileLimits) -> Result<Outline, Unreadable>
 struct Reader<'a> {
     limits: &'a CompileLimits,
     outline: Outline,
-    /// The component or module that is being read, and those around it.
+    /// The component or module that is being read, and its parents.
     inside: Vec<Inside>,
-    /// The types of the outermost component, as far as they matter: whether each is an instance
-    /// that needs a host.
+    /// The types of the outermost component: whether each is an instance that needs a host.
     types: Vec<bool>,
-    /// The core modules so far.
+    /// Number of core modules so far.
     modules: u64,
 }
 
@@ -216,7 +214,7 @@ impl Reader<'_> {
                 complexity.instances += u64::from(instances.count());
                 within("instances", complexity.instances, limits.instances)?;
             }
-            // The rest is found by its bytes, or is text.
+            // Other parts are bounded by their bytes, or are text.
             _ => {}
         }
         Ok(())
@@ -320,7 +318,7 @@ impl Reader<'_> {
         self.outline.imports.push(Import { name, needs_host });
     }
 
-    /// An index that leads nowhere is left to the compiler, which says so.
+    /// The compiler reports an index that is out of range.
     fn type_needs_host(&self, index: u32) -> bool {
         let index = usize::try_from(index).unwrap_or(usize::MAX);
         self.types.get(index).copied().unwrap_or(false)

@@ -1,4 +1,4 @@
-//! The messages between a host and the process that compiles for it: one request, and one answer.
+//! The messages between a host and its compiler process: one request and one answer.
 
 use airlock_worker::Part;
 
@@ -8,18 +8,18 @@ pub const COMPILER: Part = Part {
     version: "2",
 };
 
-/// The longest reason that is said.
+/// Maximum length of a reason, in bytes.
 const REASON_BYTES: usize = 4096;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request<'a> {
-    /// Which code the host's engine can run, in little-endian bytes.
+    /// Identifies the code that the host's engine can run, in little-endian bytes.
     pub compatibility: [u8; 8],
     pub component: &'a [u8],
 }
 
 impl<'a> Request<'a> {
-    /// Its bytes, in parts.
+    /// Returns its bytes, in parts.
     pub fn parts(&self) -> [&[u8]; 2] {
         [&self.compatibility, self.component]
     }
@@ -39,15 +39,15 @@ pub enum Answer {
     Code(Vec<u8>),
     /// The bytes are not a component, for this reason.
     Refused(String),
-    /// The memory was not enough.
+    /// The memory limit was too low.
     OutOfMemory,
-    /// This program makes code that the host can't run: it is of another version.
+    /// This program makes code that the host can't run, because it is of another version.
     OtherEngine,
 }
 
 impl Answer {
-    /// Its bytes, in parts. Which answer it is comes last, so that the code is where it was when
-    /// that is cut off.
+    /// Returns its bytes, in parts. The kind of the answer comes last, so that cutting it off
+    /// leaves the code in place.
     pub fn parts(&self) -> [&[u8]; 2] {
         match self {
             Answer::Code(code) => [code, &[0]],
@@ -60,7 +60,7 @@ impl Answer {
         }
     }
 
-    /// How many bytes an answer may have where code may have so many.
+    /// Returns the maximum size of an answer for this maximum size of code.
     pub fn max_bytes(code: u64) -> u64 {
         code.max(REASON_BYTES as u64).saturating_add(1)
     }

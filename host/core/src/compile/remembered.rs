@@ -1,4 +1,4 @@
-//! What was made of components before, by what these are.
+//! Loaded components in memory, by key.
 
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
@@ -6,20 +6,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use super::Key;
 
-/// What an engine remembers of its loads: all that somebody still has, and the latest few.
+/// The loads that an engine remembers: all that are still in use, and the latest few.
 pub(crate) struct RememberedLoads {
     loads: Mutex<Loads>,
-    /// How many of the latest are kept though nobody has them.
+    /// How many of the latest are kept after their last use.
     kept: usize,
 }
 
-/// What a component became, which is for whoever loads it to say.
+/// The result of loading a component; its type is up to the loader.
 type Loaded = dyn Any + Send + Sync;
 
 #[derive(Default)]
 struct Loads {
     by_key: HashMap<Key, Weak<Loaded>>,
-    /// The latest last.
+    /// The latest is last.
     latest: VecDeque<Arc<Loaded>>,
 }
 
@@ -34,7 +34,7 @@ impl RememberedLoads {
         let loaded = loads.by_key.get(key)?.upgrade()?;
         let left_out = loads.keep(&loaded, self.kept);
         drop(loads);
-        // Unmapping code takes a while, and others load meanwhile.
+        // Unmapping code takes a while, so release the lock first.
         drop(left_out);
         loaded.downcast().ok()
     }
@@ -54,7 +54,7 @@ impl RememberedLoads {
 }
 
 impl Loads {
-    /// Gives what is not kept any more.
+    /// Keeps a load, and returns the one that it displaces.
     fn keep(&mut self, loaded: &Arc<Loaded>, most: usize) -> Option<Arc<Loaded>> {
         self.latest.retain(|kept| !Arc::ptr_eq(kept, loaded));
         self.latest.push_back(Arc::clone(loaded));

@@ -1,4 +1,4 @@
-//! The process that compiles one component for a host, and ends.
+//! The process that compiles one component for a host and exits.
 
 use std::io;
 
@@ -8,11 +8,10 @@ use wasmtime::Engine;
 use super::protocol::{Answer, COMPILER, Request};
 use crate::runtime::{code_compatibility, code_config};
 
-/// Makes this process a compiler, if that is what it was started for, and otherwise returns at
-/// once.
+/// Makes this process a compiler if it was started as one. Otherwise returns at once.
 ///
-/// A program that names itself in [`EngineBuilder::compiler`](crate::EngineBuilder::compiler) calls
-/// this first in its `main`: before it starts a thread, and before it opens a file.
+/// A program that names itself in [`EngineBuilder::compiler`](crate::EngineBuilder::compiler) must
+/// call this first in its `main`, before it starts a thread or opens a file.
 pub fn compiler_main() {
     serve_if_asked_for(&COMPILER, serve);
 }

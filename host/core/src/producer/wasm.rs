@@ -35,11 +35,11 @@ pub(crate) struct Binding {
     context: ProducerContext,
     volatile: VolatileActions,
     live: Mutex<Option<Idle>>,
-    /// Held by the one run that has an instance of its own.
+    /// Held by the one run that has a fresh instance.
     fresh: Mutex<()>,
     /// Whether the engine knows that an instance may be here.
     registered: AtomicBool,
-    /// When somebody last called into it, as the engine counts.
+    /// Time of the last call, in the engine's count of uses.
     last_used: AtomicU64,
 }
 
@@ -89,8 +89,8 @@ impl Binding {
         }
         let has_volatile = staged.has_volatile();
         let executed = match result {
-            // Nobody else calls into the plugin meanwhile, so that the instance stays which holds
-            // its volatile actions.
+            // No other call enters the plugin meanwhile, so the instance that holds its volatile
+            // actions stays.
             Ok(result) => {
                 let called = Called {
                     tool: call.tool,
@@ -120,7 +120,7 @@ impl Binding {
         let ended = within(call.limits, call.spent, call.cancel, committing.as_mut()).await;
         let pushed = match (ended, place) {
             (Ended::Returned(pushed), _) => pushed?,
-            // It can't be taken back, so that its end must be known.
+            // It can't be taken back, so wait for its result.
             (_, Some(_)) => committing.await?,
             (Ended::Cancelled, None) => return Err(Error::Cancelled),
             (Ended::TimedOut, None) => return Err(Error::timed_out(call.tool, call.limits)),
@@ -144,7 +144,7 @@ impl Binding {
                 .await;
         }
         let mut entered = self.enter(call.cancel).await?;
-        // Asked with the instance in hand: a call that ran before may have ended it.
+        // Checked while holding the instance: an earlier call may have ended it.
         if !self.can_resolve(action) {
             return Err(Error::InstanceGone);
         }
@@ -157,7 +157,7 @@ impl Binding {
         entered.run(apply).await
     }
 
-    /// None where the plugin has nothing to say, or can't be asked any more.
+    /// Returns `None` if the plugin has no answer or can't be called any more.
     pub async fn reject(
         &self,
         call: &Call<'_>,
@@ -177,12 +177,13 @@ impl Binding {
         action.durable || self.volatile.contains(&action.id)
     }
 
-    /// Makes the instance where there is none.
+    /// Makes the instance if there is none.
     pub async fn start(&self) -> Result<(), Error> {
         self.enter(None).await?.start().await
     }
 
-    /// A volatile action was resolved for good, so its instance may make room for another.
+    /// Notes that a volatile action was finally resolved, so that its instance may make room for
+    /// another.
     pub fn release(&self, action: &ActionId) {
         self.volatile.remove(action);
         if self.plugin.engine().live().wanted() {
@@ -190,7 +191,7 @@ impl Binding {
         }
     }
 
-    /// Waits for its turn. Nobody else calls into the plugin until the answer is dropped.
+    /// Waits for its turn. No other call enters the plugin until the returned value is dropped.
     async fn enter<'a>(
         &'a self,
         cancel: Option<&'a CancellationToken>,
@@ -198,7 +199,7 @@ impl Binding {
         if cancel.is_some_and(CancellationToken::is_cancelled) {
             return Err(Error::Cancelled);
         }
-        // The lock is fair: it can't be taken so while somebody waits for it.
+        // The lock is fair: `try_lock` fails while others wait for it.
         let live = match self.live.try_lock() {
             Ok(live) => live,
             Err(_) => unless_cancelled(cancel, self.live.lock()).await?,
@@ -212,7 +213,7 @@ impl Binding {
         })
     }
 
-    /// Boxed, since the future of every call would be kilobytes larger by what is seldom done.
+    /// Boxed: this rare path would make the future of every call kilobytes larger.
     fn make_instance<'a>(
         &'a self,
         cancel: Option<&'a CancellationToken>,
@@ -249,7 +250,7 @@ impl Binding {
             limits: Arc::clone(limits),
             roots,
             observer: observer.clone(),
-            // Those of the live instance don't end with another one.
+            // The live instance's volatile actions don't end with another instance.
             volatile: match conditions {
                 Some(_) => VolatileActions::default(),
                 None => self.volatile.clone(),
@@ -289,7 +290,7 @@ impl Reclaim for Binding {
 struct Entered<'a> {
     binding: &'a Binding,
     cancel: Option<&'a CancellationToken>,
-    /// Always there until it is dropped.
+    /// `Some` until it is dropped.
     live: Option<MutexGuard<'a, Option<Idle>>>,
 }
 
@@ -310,10 +311,10 @@ impl Entered<'_> {
         Ok(())
     }
 
-    /// Makes one call, in the live instance where there is one. The instance stays if the guest
-    /// came to the end of the call, also where that was to say that it noticed a cancellation.
-    /// Where it was interrupted in the middle, or this future is dropped there, the instance goes
-    /// with it, since it may have stopped halfway through something; so do its volatile actions.
+    /// Makes one call, in the live instance if there is one. The instance stays if the guest
+    /// finished the call, even if only to acknowledge a cancellation. If the guest was interrupted
+    /// in the middle, or this future is dropped, the instance and its volatile actions are dropped
+    /// too, because the guest may have stopped halfway through something.
     async fn run<T>(
         &mut self,
         call: impl AsyncFnOnce(Box<Instance>) -> Done<T>,
@@ -329,7 +330,8 @@ impl Entered<'_> {
         result
     }
 
-    /// A guest keeps what it made for a volatile action, also where that never got onto the stack.
+    /// Drops the instance unless it holds volatile actions. A guest keeps what it made for a
+    /// volatile action even if that action never got onto the stack.
     fn drop_unless_needed(&mut self) {
         if let Some(live) = &mut self.live
             && self.binding.volatile.is_empty()
@@ -342,7 +344,7 @@ impl Entered<'_> {
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
         drop(self.live.take());
-        // After the lock is free, see `LiveInstances::room`.
+        // Must run after the lock is released, see `LiveInstances::room`.
         let all = self.binding.plugin.engine().live();
         if all.wanted() {
             self.binding.make_room();

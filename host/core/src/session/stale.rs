@@ -222,7 +222,7 @@ impl Session {
 /// Shares the notes of one action with all actions of its call.
 fn share_notes(pending: &[StackedAction], bases: &mut [(ActionId, Basis)]) {
     let mut noted: HashMap<&CallId, Left> = HashMap::new();
-    // The one that was pushed first has the notes.
+    // The action that was pushed first has the notes.
     for (stacked, (_, basis)) in pending.iter().zip(&*bases).rev() {
         if let Some(call) = &stacked.action.call {
             let left = || basis.left_by_others.clone();

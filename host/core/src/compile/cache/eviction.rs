@@ -1,7 +1,7 @@
-//! How much of the disk compiled plugins may take: those that nobody has loaded for long are
-//! removed, and where there are too many, those that were loaded longest ago.
+//! Bounds the disk space of compiled plugins. Removes entries that were not loaded for long, and
+//! the least recently loaded ones if there are too many.
 //!
-//! When an entry was last loaded is its file's time of modification, to the day.
+//! The modification time of an entry's file is the time of its last load, to the day.
 
 use std::fs::{self, DirEntry, File, Metadata};
 use std::io;
@@ -10,20 +10,19 @@ use std::time::{Duration, SystemTime};
 
 use super::super::entry::ENDING;
 
-/// What the names of entries end with that are being written; those of a host that was killed
-/// meanwhile stay.
+/// File name suffix of entries that are being written. Those of a killed host remain.
 pub const PART: &str = ".part";
 
-/// All entries together, unless the embedder says otherwise.
+/// Default maximum size of all entries.
 pub const MAX_BYTES: u64 = 1 << 30;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// For how long an entry is kept that nobody loads.
+/// How long an unused entry is kept.
 const UNUSED: Duration = Duration::from_secs(60 * DAY.as_secs());
 
-/// Takes note that an entry was loaded. Where that can't be written, it counts as older than it is,
-/// which costs a compilation.
+/// Notes that an entry was loaded. If this fails, the entry counts as older than it is, which costs
+/// a compilation.
 pub fn used(entry: &File, metadata: &Metadata) {
     let modified = metadata.modified();
     if modified.is_ok_and(|modified| is_older(modified, DAY)) {
@@ -31,7 +30,7 @@ pub fn used(entry: &File, metadata: &Metadata) {
     }
 }
 
-/// Removes what is too old or too much, but never `newest`, which was just written.
+/// Removes entries that are too old or too many, but never `newest`, which was just written.
 pub fn evict(folder: &Path, newest: &Path, max_bytes: u64) -> io::Result<()> {
     let mut kept: Vec<CacheFile> = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -90,8 +89,8 @@ impl CacheFile {
         })
     }
 
-    /// Others may load it at this moment: they have it open. Where it can't be removed, another
-    /// host may have been faster.
+    /// Removes the file. Other processes that load it have it open. On failure, another host may
+    /// have been faster.
     fn remove(&self) {
         match fs::remove_file(&self.path) {
             Ok(()) => tracing::debug!("removed {}, to make room", self.path.display()),
@@ -100,7 +99,7 @@ impl CacheFile {
     }
 }
 
-/// By this machine's clock; what lies in its future is not.
+/// Returns whether `time` is older than `age` by this machine's clock; times in the future are not.
 fn is_older(time: SystemTime, age: Duration) -> bool {
     time.elapsed().is_ok_and(|elapsed| elapsed > age)
 }
@@ -111,14 +110,14 @@ mod tests {
 
     use super::*;
 
-    /// Files as name, size in bytes, and days since they were used; the first was just written.
+    /// Files as name, size in bytes, and days since the last use. The first was just written.
     #[track_caller]
     fn check(max_bytes: u64, files: &[(&str, usize, u32)], expected: &[&str]) {
         let folder = TempDir::new().unwrap();
         for (name, size, days) in files {
             let file = File::create(folder.path().join(name)).unwrap();
             file.set_len(*size as u64).unwrap();
-            // A minute more, since the clock goes on.
+            // One extra minute, because time passes during the test.
             let age = DAY * *days + Duration::from_secs(60);
             file.set_modified(SystemTime::now() - age).unwrap();
         }
@@ -175,7 +174,7 @@ mod tests {
             file.metadata().unwrap().modified().unwrap()
         };
         assert!(!is_older(at(DAY * 3), DAY));
-        // Not written each time.
+        // Not written on each load.
         assert!(is_older(at(DAY / 2), DAY / 3));
     }
 }

@@ -8,24 +8,25 @@ use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 use super::CompileCache;
 
 impl CompileCache {
-    /// Opens the cache that a program of this name has in the current user's own folders: the
-    /// entries in `compiled` in its cache folder, say `~/.cache/NAME`, and the key in its state
-    /// folder, say `~/.local/state/NAME`. They lie apart, so that what can write to caches alone
-    /// can't forge an entry. Both folders are made, and taken from all other users.
+    /// Opens the cache of the program with this name in the current user's own folders. The entries
+    /// are in `compiled` in its cache folder, such as `~/.cache/NAME`, and the key is in its state
+    /// folder, such as `~/.local/state/NAME`. They are separate, so that write access to caches
+    /// alone is not enough to forge an entry. Both folders are created and made inaccessible to
+    /// other users.
     ///
     /// # Errors
-    /// As [`CompileCache::open`], where nobody says where the user's folders are, and where the
-    /// program's name is not the name of one folder.
+    /// As for [`CompileCache::open`]. Also if the user's folders can't be determined, or if the
+    /// program's name is not a single folder name.
     pub fn of_user(program: &str) -> io::Result<Self> {
         check_name(program)?;
         let caches = folders()?.cache_dir();
         Self::of_user_in(&caches.join(program), program)
     }
 
-    /// The same with another cache folder of the program's.
+    /// Opens the program's cache in another folder.
     ///
     /// # Errors
-    /// As [`CompileCache::of_user`].
+    /// As for [`CompileCache::of_user`].
     pub fn of_user_in(folder: &Path, program: &str) -> io::Result<Self> {
         check_name(program)?;
         let user = folders()?;
@@ -37,7 +38,8 @@ impl CompileCache {
     }
 }
 
-/// Without one, the user's folders themselves would be taken from others; with more, another's.
+/// Checks that the name is exactly one folder name. Otherwise the permissions of the user's own
+/// folders, or of another folder, would change.
 fn check_name(program: &str) -> io::Result<()> {
     let mut parts = Path::new(program).components();
     match (parts.next(), parts.next()) {
@@ -53,15 +55,15 @@ fn folders() -> io::Result<impl BaseStrategy> {
     choose_base_strategy().map_err(io::Error::other)
 }
 
-/// Takes a folder of ours from all others, who could read in it what plugins there are and what is
-/// pending. New ones are made so; who made an older one may have left it to the umask.
+/// Makes a folder of ours inaccessible to others, who could see which plugins there are and which
+/// actions are pending. New folders are created this way; an older one may depend on the umask.
 fn keep_to_ourselves(folder: &Path) {
     #[cfg(unix)]
     {
         use std::fs::{self, Permissions};
         use std::os::unix::fs::{MetadataExt, PermissionsExt};
-        // Of the entry itself: where it is a link, somebody has chosen another place, and what
-        // holds there.
+        // Of the entry itself: if it is a link, the user chose another place, with its own
+        // permissions.
         let Ok(metadata) = folder.symlink_metadata() else {
             return;
         };

@@ -23,12 +23,12 @@ use crate::pushing::{
 };
 use crate::world;
 
-/// The stack of the thread that a native tool works on, in bytes: what recurses there is to bound
-/// how deep. Pages that are not used cost nothing.
+/// Stack size of the thread that a native tool works on, in bytes. Recursive code must bound its
+/// depth. Unused pages cost nothing.
 pub const STACK_BYTES: usize = 32 << 20;
 
-/// How long a call that has to end is waited for. Its threads look at the clock between any two
-/// steps; this is for steps that can't be interrupted, such as a file system that hangs.
+/// How long to wait for a call that has to end. Its threads check the time between steps; this is
+/// for steps that can't be interrupted, such as a file system that hangs.
 const GRACE: Duration = Duration::from_millis(500);
 
 pub(crate) struct Binding {
@@ -36,9 +36,9 @@ pub(crate) struct Binding {
     context: ProducerContext,
     /// One call at a time, until its threads have ended.
     turn: Arc<tokio::sync::Mutex<()>>,
-    /// That of the call which has its turn, as long as its threads work.
+    /// Stop state of the call that has its turn, while its threads work.
     working: Mutex<Weak<Stop>>,
-    /// Held by the one apply that is under way, until its changes are committed.
+    /// Held by the running apply until its changes are committed.
     applying: tokio::sync::Mutex<()>,
 }
 
@@ -126,7 +126,7 @@ impl Binding {
         Ok(executed)
     }
 
-    /// Applies an action, and commits what that has changed of the workspace.
+    /// Applies an action and commits its changes to the workspace.
     pub async fn apply(
         &self,
         call: &Call<'_>,
@@ -151,13 +151,13 @@ impl Binding {
         committed(changes.take(), applied, commit).await
     }
 
-    /// Whether an apply can be run on a layer that is dropped.
+    /// Returns whether an apply can run on a layer that is dropped.
     pub fn can_be_rehearsed(&self) -> bool {
         self.producer.inner.tool.can_be_rehearsed()
     }
 
-    /// Applies an action whose files may have changed since its preview, on a layer that is open
-    /// afterwards. None where it did not ask for one.
+    /// Applies an action whose files may have changed since its preview, and returns its layer,
+    /// which stays open. Returns `None` if the tool did not ask for a layer.
     pub async fn rehearse(
         &self,
         call: &Call<'_>,
@@ -196,8 +196,7 @@ impl Binding {
         Ok(result)
     }
 
-    /// The workspace, where the policy grants for this phase what the tool's functions may do in
-    /// it.
+    /// Returns the workspace, if the policy grants the tool's access to it in this phase.
     fn workspace(&self, phase: Phase) -> Granted {
         let policy = &self.context.policy;
         match &self.context.workspace {
@@ -212,7 +211,7 @@ impl Binding {
         }
     }
 
-    /// Calls one of the tool's functions, with what the phase grants it.
+    /// Calls one of the tool's functions with the grants of the phase.
     async fn in_phase<C: 'static, T: Send + 'static>(
         &self,
         phase: Phase,
@@ -225,9 +224,9 @@ impl Binding {
         self.run(call, work).await
     }
 
-    /// Does work on a thread that may be blocked. The work ends by itself when its time is up or it
-    /// is cancelled, and where this future is dropped. Where it doesn't end in time it is left: it
-    /// may go on for a while, but then nothing that it writes is committed any more.
+    /// Runs work on a thread that may block. The work ends by itself when its time is up, it is
+    /// cancelled, or this future is dropped. If it doesn't end in time, it is abandoned: it may go
+    /// on for a while, but nothing that it writes is committed.
     async fn run<T: Send + 'static>(
         &self,
         call: &Call<'_>,
@@ -245,7 +244,7 @@ impl Binding {
             let _turn = turn;
             let answer = work(running);
             ending.end();
-            // Nobody takes it where the call was left.
+            // There is no receiver if the call was abandoned.
             let _ = done.send(answer);
         };
         std::thread::Builder::new()
@@ -263,7 +262,7 @@ impl Binding {
             },
         };
         match answered {
-            // The threads noticed, each at its own time; what counts is when the call ends.
+            // The threads noticed at different times; report the time at which the call ends.
             Ok(Err(Error::Cancelled | Error::Limit { .. })) if stop.is_over() => {
                 Err(stop.reason(call.tool))
             }
@@ -273,8 +272,8 @@ impl Binding {
         }
     }
 
-    /// Waits until no other call works. One that was left, or whose future was dropped, is not
-    /// waited for.
+    /// Waits until no other call works. Fails instead of waiting for a call that was abandoned or
+    /// whose future was dropped.
     async fn turn(&self, tool: &str) -> Result<OwnedMutexGuard<()>, Error> {
         let turn = Arc::clone(&self.turn).lock_owned();
         tokio::pin!(turn);
@@ -315,7 +314,7 @@ fn decided(action: &PendingAction, resolution: &world::DecidedAction<'_>) -> Dec
         source_tool_name: action.source_tool_name.clone(),
         state: resolution.state.unwrap_or_default().to_vec(),
         reason: resolution.reason.to_owned(),
-        // The host's own text of what a caller gave as JSON.
+        // JSON that the host wrote from a caller's JSON.
         extra: resolution.extra.and_then(|extra| Json::checked(extra).ok()),
         attempt: resolution.attempt,
     }
@@ -330,7 +329,7 @@ fn check_size(content: &[Content], details: Option<&Json>, call: &Call<'_>) -> R
     }
 }
 
-/// Nothing was pushed then, and the caller is told why.
+/// Reports to the caller that nothing was pushed, and why.
 impl From<PushError> for Error {
     fn from(error: PushError) -> Self {
         let (PushError::StoreUnavailable(message)
@@ -352,7 +351,7 @@ mod tests {
 
     const CALL_TIME: Duration = Duration::from_millis(50);
 
-    /// Does nothing.
+    /// A tool that does nothing.
     struct Idle;
 
     impl NativeTool for Idle {
@@ -429,7 +428,7 @@ mod tests {
             ),
             "{error}"
         );
-        // Meanwhile others are told, and don't wait.
+        // Other calls get an error instead of waiting.
         let busy = binding
             .run(&call, |_| Ok(()))
             .await

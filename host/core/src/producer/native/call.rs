@@ -1,5 +1,5 @@
-//! A call that runs on threads that may be blocked: when it has to end, how far it is, and which
-//! files it may have.
+//! A call that runs on threads that may block: its deadline, its progress, and the files it may
+//! access.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -25,14 +25,14 @@ pub struct RunningCall {
     observed: Observed,
 }
 
-/// A call that previews, or that hears of a discard: the workspace can be read.
+/// A call that previews, or that hears of a discard. It can read the workspace.
 pub struct PreviewCall {
     running: RunningCall,
     workspace: Granted,
     draft: CallLayer,
 }
 
-/// A call that applies: the workspace can be changed.
+/// A call that applies. It can change the workspace.
 pub struct ApplyCall {
     running: RunningCall,
     workspace: Granted,
@@ -40,11 +40,11 @@ pub struct ApplyCall {
     files_moved: bool,
 }
 
-/// The workspace, or why the call can't have it.
+/// The workspace, or the reason why the call can't have it.
 pub(super) type Granted = Result<Arc<WorkspaceFolder>, String>;
 
-/// When a call has to end, and whether it may still begin an effect. It is asked by whatever works
-/// on the call, and decided by whoever waits.
+/// The deadline of a call, and whether it may still begin an effect. The call's threads query it,
+/// and the waiting caller controls it.
 #[derive(Debug)]
 pub struct Stop {
     started: Instant,
@@ -53,16 +53,16 @@ pub struct Stop {
     stage: AtomicU8,
 }
 
-/// Nothing that others see was done so far.
+/// No visible effect has happened so far.
 const WORKING: u8 = 0;
-/// The call was abandoned: its answer is not awaited any longer, and no effect may begin.
+/// The call was abandoned: nothing waits for its answer, and no effect may begin.
 const LEFT: u8 = 1;
-/// It has effects outside of the workspace: whoever waits has to wait for their end.
+/// Effects outside the workspace have begun: the caller has to wait for their end.
 const ACTING: u8 = 2;
 /// The work has returned, and no effect may begin any more.
 const ENDED: u8 = 3;
 
-/// Where the call's progress is reported, and under which names.
+/// The observer of the call's progress, and the names to report.
 pub(super) struct Observed {
     pub observer: Option<Observer>,
     pub session: SessionId,
@@ -78,11 +78,11 @@ impl PreviewCall {
         }
     }
 
-    /// The session's workspace, to be read.
+    /// Returns the session's workspace for reading.
     ///
     /// # Errors
-    /// [`Error::Tool`] where the session has none or the policy doesn't grant it,
-    /// [`Error::Workspace`] where it is gone.
+    /// [`Error::Tool`] if the session has none or the policy doesn't grant it, [`Error::Workspace`]
+    /// if it is gone.
     pub fn folder(&self) -> Result<ReadableFolder, Error> {
         let folder = self.running.granted(&self.workspace)?;
         let view = folder.view();
@@ -90,16 +90,17 @@ impl PreviewCall {
         Ok(ReadableFolder::of(view, folder.path()))
     }
 
-    /// The workspace, with a layer of this preview's own, in which to do what applying would do.
-    /// Nobody else sees it, and it is never committed. The same each time it is asked for.
+    /// Returns the workspace with a layer for this preview, in which to make the changes that the
+    /// apply would make. The layer is private and never committed. Every call returns the same
+    /// layer.
     ///
-    /// What it changes is what whoever decides is shown as verified by the host, and what the apply
-    /// is compared with: one that changes anything else is not committed. A tool that writes a
-    /// draft says by that that its apply does this, and nothing elsewhere; one that does something
-    /// elsewhere writes none, and its preview is shown as its own word.
+    /// The decider sees the changes in the draft as verified by the host. The apply is compared
+    /// with the draft, and is not committed if it changes anything else. By writing a draft, a tool
+    /// declares that its apply makes these changes and has no effects elsewhere. A tool with
+    /// effects elsewhere must not write a draft; its preview is then shown as unverified.
     ///
     /// # Errors
-    /// As [`folder`](Self::folder).
+    /// As for [`folder`](Self::folder).
     pub fn draft(&self) -> Result<WritableFolder, Error> {
         self.running.layer(&self.workspace, &self.draft)
     }
@@ -128,28 +129,28 @@ impl ApplyCall {
         }
     }
 
-    /// Whether other lines of the action's files may have changed since the preview. If so, the
-    /// tool doesn't compare contents; the host makes sure that its edits are the previewed ones.
+    /// Returns whether other lines of the action's files may have changed since the preview. If so,
+    /// don't compare contents in the tool; the host checks that its edits are the previewed ones.
     pub fn files_moved(&self) -> bool {
         self.files_moved
     }
 
-    /// The session's workspace, to be read and changed: the same each time it is asked for. Its
-    /// changes are committed in one step once the tool has returned a result, and dropped where it
-    /// fails or its call ends before.
+    /// Returns the session's workspace for reading and writing. Every call returns the same one.
+    /// The changes are committed in one step after the tool has returned a result, and dropped if
+    /// it fails or its call ends earlier.
     ///
     /// # Errors
-    /// As [`PreviewCall::folder`].
+    /// As for [`PreviewCall::folder`].
     pub fn folder(&self) -> Result<WritableFolder, Error> {
         self.running.layer(&self.workspace, &self.changes)
     }
 
-    /// To be asked before the first effect outside of the [folder](Self::folder), such as a message
-    /// that is sent: from here on whoever waits for the call waits for its end, whatever time that
-    /// takes, and [`RunningCall::check`] ends it no more.
+    /// Declares that effects outside the [folder](Self::folder) begin, such as sending a message.
+    /// Call this before the first such effect. From here on, callers wait for the end of the call
+    /// however long it takes, and [`RunningCall::check`] no longer ends it.
     ///
     /// # Errors
-    /// As [`RunningCall::check`]: then nothing may be done.
+    /// As for [`RunningCall::check`]. Don't begin any effect in that case.
     pub fn begin_effects(&self) -> Result<(), Error> {
         self.running.begin_effects()
     }
@@ -164,7 +165,7 @@ impl Deref for ApplyCall {
 }
 
 impl RunningCall {
-    /// Its time begins.
+    /// Starts the call's time.
     pub(super) fn new(call: &Call<'_>, limits: &Arc<Limits>, observed: Observed) -> Self {
         Self {
             tool: call.tool.to_owned(),
@@ -178,15 +179,15 @@ impl RunningCall {
         }
     }
 
-    /// What is asked in the midst of work, where a call of [`check`](Self::check) doesn't reach.
+    /// Returns the stop state, for code that can't call [`check`](Self::check).
     pub fn stop(&self) -> &Arc<Stop> {
         &self.stop
     }
 
-    /// To be asked between any two pieces of work.
+    /// Checks whether the call has to end. Call this between steps of work.
     ///
     /// # Errors
-    /// [`Error::Cancelled`], or [`Error::Limit`] where the time is up.
+    /// [`Error::Cancelled`], or [`Error::Limit`] if the time is up.
     pub fn check(&self) -> Result<(), Error> {
         match self.stop.is_due() {
             false => Ok(()),
@@ -214,15 +215,15 @@ impl RunningCall {
         })
     }
 
-    /// The session's limits: what a result, details and a state may have.
+    /// Returns the session's limits, which bound results, details and states.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Reports progress to the session's observer, in the tool's own unit. Observers run on the
-    /// thread that calls this, so it is not for each little step.
+    /// Reports progress to the session's observer, in the tool's own unit. The observer runs on the
+    /// calling thread, so don't report every small step.
     pub fn progress(&self, message: impl Into<String>, progress: f64) {
-        // Whoever watches has heard that the call has ended.
+        // The observer has already seen the end of the call.
         if self.stop.was_left() {
             return;
         }
@@ -236,7 +237,8 @@ impl RunningCall {
 }
 
 impl Stop {
-    /// One of its own, that is due after this time: for work outside of a call, such as a test.
+    /// Creates an independent stop state that is due after this time, for work outside a call, such
+    /// as a test.
     pub fn after(time: Duration) -> Self {
         Self::new(time, None)
     }
@@ -250,8 +252,8 @@ impl Stop {
         }
     }
 
-    /// Whether the work has to end: its time is up, it was cancelled, or nobody waits for it. Never
-    /// once effects have begun.
+    /// Returns whether the work has to end: its time is up, it was cancelled, or it was abandoned.
+    /// Always false once effects have begun.
     pub fn is_due(&self) -> bool {
         match self.stage.load(Ordering::Relaxed) {
             LEFT | ENDED => true,
@@ -260,17 +262,17 @@ impl Stop {
         }
     }
 
-    /// How much of the call's time is left: for work that does less where there is little.
+    /// Returns how much of the call's time is left, so that work can do less when time is short.
     pub fn time_left(&self) -> Duration {
         self.call_time.saturating_sub(self.started.elapsed())
     }
 
-    /// Whether the call's time is up, or it was cancelled, whatever the work is doing.
+    /// Returns whether the call's time is up or it was cancelled, even after effects have begun.
     pub(super) fn is_over(&self) -> bool {
         self.was_left() || self.is_cancelled() || self.started.elapsed() >= self.call_time
     }
 
-    /// Whether the work was abandoned.
+    /// Returns whether the work was abandoned.
     pub(super) fn was_left(&self) -> bool {
         self.stage.load(Ordering::SeqCst) == LEFT
     }
@@ -279,9 +281,9 @@ impl Stop {
         self.stage.load(Ordering::SeqCst) == ACTING
     }
 
-    /// The work has returned.
+    /// Notes that the work has returned.
     pub(super) fn end(&self) {
-        // What was left stays so.
+        // Abandoned work stays abandoned.
         if !self.move_on(ENDED) {
             let order = Ordering::SeqCst;
             let _ = self.stage.compare_exchange(ACTING, ENDED, order, order);
@@ -293,7 +295,7 @@ impl Stop {
         cancel.is_some_and(CancellationToken::is_cancelled)
     }
 
-    /// Comes back when the call is cancelled, or its time is up.
+    /// Waits until the call is cancelled or its time is up.
     pub(super) async fn due(&self) {
         let time = tokio::time::sleep(self.time_left());
         match &self.cancel {
@@ -305,8 +307,8 @@ impl Stop {
         }
     }
 
-    /// Goes away from work that goes on: from then on it begins no effect. False where it has
-    /// begun, and its end is to be waited for.
+    /// Abandons running work: it can't begin an effect after this. Returns false if it has begun
+    /// one, in which case the caller must wait for its end.
     pub(super) fn leave(&self) -> bool {
         self.move_on(LEFT)
     }
@@ -317,7 +319,7 @@ impl Stop {
         moved.is_ok()
     }
 
-    /// Why the work had to end, with the time that it really took.
+    /// Returns why the work had to end, with the time that it took.
     pub(super) fn reason(&self, tool: &str) -> Error {
         let elapsed = self.started.elapsed();
         match elapsed >= self.call_time && !self.is_cancelled() {
@@ -326,7 +328,7 @@ impl Stop {
         }
     }
 
-    /// Leaves when it is dropped.
+    /// Returns a guard that abandons the work when it is dropped.
     pub(super) fn leave_on_drop(self: &Arc<Self>) -> Leaving {
         Leaving(Arc::clone(self))
     }
@@ -339,7 +341,8 @@ impl Observed {
     }
 }
 
-/// Where the future of a call is dropped, its threads stop at their next check.
+/// Abandons a call's work when the future of the call is dropped; its threads stop at their next
+/// check.
 pub(super) struct Leaving(Arc<Stop>);
 
 impl Drop for Leaving {
@@ -368,7 +371,7 @@ mod tests {
         stop.end();
         assert!(!stop.is_acting());
 
-        // What began is not interrupted halfway, though the time is up.
+        // Effects that have begun are not interrupted, even if the time is up.
         let stop = Stop::new(Duration::ZERO, None);
         assert!(stop.is_due());
         let stop = Stop::new(Duration::from_millis(1), None);

@@ -1,4 +1,4 @@
-//! The layer that the changes of one call go to: opened when its tool first asks for it, and closed
+//! The layer for the changes of one call. It is opened when the tool first asks for it, and closed
 //! with the call.
 
 use std::io;
@@ -11,11 +11,11 @@ use airlock_workspace::{LayerOptions, View};
 
 use crate::workspace::{LayerLimits, WorkspaceFolder, WritableFolder};
 
-/// Of one call. A clone is the same.
+/// The layer of one call. Clones share it.
 #[derive(Clone)]
 pub(super) struct CallLayer {
     slot: Arc<Mutex<Slot>>,
-    /// What is written gets this time, until it is committed. None for a draft.
+    /// Timestamp for written files until they are committed. `None` for a draft.
     time: Option<SystemTime>,
     limits: LayerLimits,
 }
@@ -23,12 +23,12 @@ pub(super) struct CallLayer {
 enum Slot {
     Unopened,
     Open(View),
-    /// The call has ended: whatever of its tool still runs gets nothing to write to.
+    /// The call has ended: if its tool still runs, it can't write any more.
     Closed,
 }
 
 impl CallLayer {
-    /// One that is never committed.
+    /// Creates a layer that is never committed.
     pub fn draft(limits: &Limits) -> Self {
         Self::new(None, limits)
     }
@@ -46,7 +46,7 @@ impl CallLayer {
     }
 
     /// # Errors
-    /// Those of the system, and one where the call has ended.
+    /// Those of the system, and one if the call has ended.
     pub fn folder(&self, workspace: &WorkspaceFolder) -> io::Result<WritableFolder> {
         let mut slot = self.slot();
         let view = match &*slot {
@@ -73,7 +73,7 @@ impl CallLayer {
         Ok(self.limits.options(spill, self.time))
     }
 
-    /// What was changed, with its layer open. None where the tool never asked for it.
+    /// Takes the changes, with their layer open. Returns `None` if the tool never asked for it.
     pub fn take(&self) -> Option<View> {
         match std::mem::replace(&mut *self.slot(), Slot::Closed) {
             Slot::Open(view) => Some(view),
@@ -81,7 +81,7 @@ impl CallLayer {
         }
     }
 
-    /// Drops what is left of it in the end.
+    /// Returns a guard that drops the remaining layer at the end.
     pub fn close_on_drop(&self) -> Closing {
         Closing(self.clone())
     }
@@ -91,7 +91,7 @@ impl CallLayer {
     }
 }
 
-/// Where a call ends in whatever way, nothing is written any more.
+/// Closes the layer when a call ends in any way; nothing is written after that.
 pub(super) struct Closing(CallLayer);
 
 impl Drop for Closing {

@@ -1,5 +1,5 @@
-//! Runs of durable actions: each in an instance of its own, in which nothing of the guest's has run
-//! before. What `execute` left in memory must not matter, since it may be gone.
+//! Runs of durable actions, each in a fresh instance in which no guest code has run before. The
+//! memory left by `execute` must not matter, because it may be gone.
 
 use airlock_model::content::ToolResult;
 use airlock_model::error::Error;
@@ -14,7 +14,7 @@ impl Binding {
     /// Applies an action on a layer that is never committed.
     ///
     /// # Errors
-    /// Whatever the apply ended with.
+    /// The error of the apply.
     pub async fn rehearse(
         &self,
         call: &Call<'_>,
@@ -30,7 +30,7 @@ impl Binding {
         Ok(changes.map(|changes| Rehearsed { changes, looked_at }))
     }
 
-    /// Applies a durable action, and commits what that changed.
+    /// Applies a durable action and commits its changes.
     pub(super) async fn apply_in_fresh_instance(
         &self,
         call: &Call<'_>,

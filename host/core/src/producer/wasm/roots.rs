@@ -8,7 +8,7 @@ use crate::plugin::Plugin;
 use crate::producer::ProducerContext;
 use crate::workspace::{Roots, ScratchFolder, WorkspaceFolder};
 
-/// The host's directories for one plugin of a session.
+/// Returns the host's directories for one plugin of a session.
 pub(super) fn roots(plugin: &Plugin, context: &ProducerContext) -> Result<Roots, Error> {
     let ProducerContext {
         policy,
@@ -32,7 +32,8 @@ pub(super) fn roots(plugin: &Plugin, context: &ProducerContext) -> Result<Roots,
     })
 }
 
-/// A scratch directory inside the workspace would have two paths with different rules.
+/// Returns a parent directory outside the workspace. A scratch directory inside the workspace would
+/// have two paths with different rules.
 fn scratch_parent_outside(plugin: &Plugin, workspace: &WorkspaceFolder) -> Result<PathBuf, Error> {
     let parents = [
         plugin.engine().scratch_parent(),
