@@ -1,9 +1,9 @@
-//! Descriptors and bytes of memory that all guests of an engine share, and how much of them one
-//! tenant gets.
+//! File descriptors and bytes of memory that all guests of an engine share, and each tenant's
+//! portion.
 //!
-//! A tenant may hold as much as is still free. So one that takes all it can get has half, two have
-//! a third each, and however many are greedy, the same amount is left for a tenant that has nothing
-//! yet.
+//! A tenant may hold as much as is still free. A single greedy tenant thus gets half, two get a
+//! third each. However many tenants are greedy, the same amount is left for a tenant that holds
+//! nothing yet.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,17 +11,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-/// Descriptors, if the system sets no limit.
+/// Number of descriptors if the system sets no limit.
 const UNKNOWN: usize = 4096;
 
-/// What all guests of an engine share, in units of one kind.
+/// A shared resource of all guests of an engine, in units of one kind.
 #[derive(Debug)]
 pub(crate) struct Budget {
     free: Mutex<usize>,
     given_back: Notify,
 }
 
-/// How many units one tenant holds.
+/// Number of units that one tenant holds.
 #[derive(Debug, Default)]
 pub(crate) struct Share(AtomicUsize);
 
@@ -71,7 +71,7 @@ impl Portion {
         }
     }
 
-    /// None if the tenant would then hold more than is left for others.
+    /// Takes units. Returns `None` if the tenant would then hold more than is left for others.
     pub fn take(&self, count: usize) -> Option<Held> {
         self.subtract(count).then(|| Held {
             from: self.clone(),
@@ -100,8 +100,8 @@ impl Held {
         self.count
     }
 
-    /// Takes `more` on top. False, and unchanged, if the tenant would then hold more than is left
-    /// for others.
+    /// Takes `more` additional units. Returns false and changes nothing if the tenant would then
+    /// hold more than is left for others.
     pub fn grow(&mut self, more: usize) -> bool {
         let taken = self.from.subtract(more);
         if taken {
@@ -122,13 +122,13 @@ impl Drop for Held {
     }
 }
 
-/// Half of what the process may have open: the other half is for the host itself.
+/// Returns half of the process's limit on open files. The other half is for the host itself.
 pub(crate) fn half_of_the_process() -> usize {
     #[cfg(unix)]
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     #[cfg(not(unix))]
     let limit: Option<u64> = None;
-    // None: as many as there is memory for.
+    // `None`: limited only by memory.
     limit.map_or(UNKNOWN, |limit| {
         usize::try_from(limit / 2).unwrap_or(usize::MAX)
     })
@@ -142,7 +142,7 @@ mod tests {
         Portion::new(budget, &Arc::default())
     }
 
-    /// As many as it gets, one by one.
+    /// Takes units one by one until none is left for this tenant.
     fn all(of: &Portion) -> Vec<Held> {
         std::iter::from_fn(|| of.take(1)).collect()
     }
@@ -167,7 +167,7 @@ mod tests {
             let budget = Arc::new(Budget::new(1000));
             let greedy: Vec<_> = (0..tenants).map(|_| tenant(&budget)).collect();
             let mut held = Vec::new();
-            // In turns, until nobody gets another.
+            // In turns, until no tenant gets another.
             while let before = held.len()
                 && {
                     held.extend(greedy.iter().filter_map(|tenant| tenant.take(1)));

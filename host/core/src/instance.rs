@@ -1,4 +1,4 @@
-//! One live guest: its store, what it may use up, what it may import, and how a call into it ends.
+//! A live guest: its store, its resource usage, its imports, and how calls into it end.
 
 mod call;
 mod clock;
@@ -30,22 +30,21 @@ use usage::Usage;
 
 pub(crate) use state::{InstanceContext, State, VolatileActions};
 
-/// A component instance and the store that it lives in. Dropped after any call that did not come to
-/// its end.
+/// A component instance and its wasmtime store. Dropped after any call that was not completed.
 pub(crate) struct Instance {
     store: Store<State>,
     exports: Guest,
-    /// Given back last, when the slot in the pool is free again.
+    /// Dropped last, when the slot in the pool is free again.
     _permit: OwnedSemaphorePermit,
 }
 
 impl Instance {
-    /// Its memories together, in bytes.
+    /// Returns the size of its memories together, in bytes.
     pub fn memory(&self) -> usize {
         self.store.data().usage.memory
     }
 
-    /// Makes a new one. Nothing of the guest's has run before, except for a `start` function.
+    /// Creates an instance. No guest code has run before, except for a `start` function.
     pub async fn new(
         runtime: &Runtime,
         component: &GuestPre<State>,
@@ -83,10 +82,10 @@ impl Instance {
     }
 }
 
-/// What a guest may import: the world's own interfaces, and WASI 0.2 with our gate in front of the
-/// files.
+/// Returns a linker with everything a guest may import: the world's own interfaces, and WASI 0.2
+/// with our gate in front of the files.
 ///
-/// Sockets are there to be imported, and every use of them is refused, see [`network`].
+/// Guests can import sockets, but every use of them is refused, see [`network`].
 pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<State>> {
     let mut linker = Linker::new(engine);
     wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;

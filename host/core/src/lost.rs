@@ -1,13 +1,12 @@
-//! Volatile actions whose preview is gone while their session goes on.
+//! Volatile actions whose preview is gone while their session continues.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use airlock_model::pending::{ActionId, ActionState};
 
-/// The actions of a session whose instance has ended, as far as the store doesn't list them as lost
-/// yet: it is told without being waited for, and whoever heard of the end must not see them as
-/// pending.
+/// The actions of a session whose instance has ended, until the store lists them as lost. The store
+/// is notified without waiting, and a caller that knows of the end must not see them as pending.
 #[derive(Default)]
 pub(crate) struct LostActions(Mutex<HashSet<ActionId>>);
 
@@ -16,8 +15,7 @@ impl LostActions {
         self.lock().extend(ids.iter().cloned());
     }
 
-    /// Lists them as lost. What the store lists so by itself is forgotten here, and so is what it
-    /// lists no more.
+    /// Marks them as lost. Forgets those that the store lists as lost itself, or no longer lists.
     pub fn mark<T>(
         &self,
         stack: &mut [T],

@@ -1,4 +1,4 @@
-//! What a producer's pending action must be like, and what is filled in.
+//! Checks pending actions that producers push, and fills in defaults.
 
 mod place;
 mod staged;
@@ -23,27 +23,27 @@ pub(crate) use staged::{Called, Reserved, StagedActions};
 pub(crate) const STORE_UNAVAILABLE: &str =
     "Pending action store unavailable for custom tools in this runtime.";
 
-/// Otherwise a discarded action could come back for ever, and nobody would have asked for it.
+/// Otherwise a discarded action could keep coming back without any request for it.
 pub(crate) const ONLY_DURING_EXECUTE: &str =
     "an action can be pushed only during `execute`: what was decided can't come back by itself";
 
-/// The part of a session that its producers can reach.
+/// The part of a session that its producers can access.
 pub(crate) struct SessionContext {
     pub id: SessionId,
     pub store: Option<Arc<dyn PendingStore>>,
     /// The workspace's absolute path.
     pub workspace: Option<Arc<Path>>,
     pub workspace_identity: Option<Arc<WorkspaceIdentity>>,
-    /// How long what its tools push waits for a decision.
+    /// How long actions of its tools wait for a decision.
     pub expires_after: Option<Duration>,
     pub lost: LostActions,
-    /// The room that calls which have not ended yet have taken.
+    /// Room that unfinished calls have reserved.
     pub reserved: Arc<Reserved>,
     pub tenant: Tenant,
 }
 
 impl SessionContext {
-    /// The instance that held these volatile actions has ended.
+    /// Marks volatile actions as lost, because their instance has ended.
     pub fn lose(&self, actions: &[ActionId]) {
         self.lost.add(actions);
         if let Some(store) = &self.store {
@@ -52,7 +52,7 @@ impl SessionContext {
     }
 }
 
-/// An action that a producer asks to be pushed.
+/// An action that a producer asks to push.
 pub(crate) struct PushRequest {
     pub label: String,
     pub source_tool_name: Option<String>,
@@ -64,12 +64,12 @@ pub(crate) struct PushRequest {
 /// An action's details, as its producer has them.
 pub(crate) enum Details {
     None,
-    /// From a guest, who may have written anything.
+    /// Untrusted text from a guest.
     Text(String),
     Json(Json),
 }
 
-/// Why a push was refused.
+/// The reason why a push was refused.
 #[derive(Debug)]
 pub(crate) enum PushError {
     StoreUnavailable(String),
@@ -77,17 +77,17 @@ pub(crate) enum PushError {
     Invalid(String),
 }
 
-/// What stages an action, and under which policy and limits.
+/// The producer of a staged action, with its policy and limits.
 pub(crate) struct PushContext<'a> {
     pub source: &'a PluginBytes,
-    /// Whether a tool of this name is one of its own.
+    /// Whether the producer has a tool with this name.
     pub has_tool: &'a (dyn Fn(&str) -> bool + Sync),
     pub policy: &'a Policy,
     pub limits: &'a Limits,
 }
 
 impl PushContext<'_> {
-    /// Gives the action its id, and a place in the session's room, until the call ends.
+    /// Gives the action its id and reserves room in the session until the call ends.
     pub async fn stage(
         &self,
         session: &SessionContext,
@@ -126,7 +126,7 @@ impl PushContext<'_> {
         Ok(action)
     }
 
-    /// Checks what was pushed, and fills in what was left out.
+    /// Checks a pushed action and fills in omitted values.
     fn accept(
         &self,
         pushed: PushRequest,
@@ -195,7 +195,7 @@ fn check_line(what: &str, text: &str) -> Result<(), PushError> {
     Ok(())
 }
 
-/// The line ends of Unicode, which a terminal or a browser may break at.
+/// Line ends of Unicode, at which a terminal or a browser may break.
 fn is_line_end(c: char) -> bool {
     matches!(
         c,

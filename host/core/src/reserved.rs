@@ -1,13 +1,13 @@
-//! The name that no plugin's tool can have: a person or a model would take it for the host's.
+//! The reserved tool name, which people and models would take for the host's own tool.
 
 use airlock_model::tool::{RESOLVE, RejectedTool, ToolDefinition};
 
-/// Whether a name is `resolve`, or looks like it.
+/// Returns whether a name is `resolve`, or looks like it.
 pub(crate) fn is_reserved(name: &str) -> bool {
     fold(name) == fold(RESOLVE)
 }
 
-/// Leaves those out that have a reserved name.
+/// Removes tools with a reserved name.
 pub(crate) fn leave_out_reserved(
     tools: Vec<ToolDefinition>,
     rejected: &mut Vec<RejectedTool>,
@@ -26,14 +26,14 @@ impl ToolNames {
         Self(own.map(|tool| tool.name.clone()).collect())
     }
 
-    /// Whether the plugin has a tool of this name.
+    /// Returns whether the plugin has a tool with this name.
     pub fn has(&self, name: &str) -> bool {
         self.0.iter().any(|own| own == name)
     }
 }
 
-/// What is left of a name where one letter can be taken for another: lower case, without
-/// separators, and a letter for each group of characters that look alike.
+/// Maps names that can be confused to the same text: lower case, without separators, and with one
+/// letter for each group of characters that look alike.
 fn fold(name: &str) -> String {
     let folded: String = name
         .chars()

@@ -1,9 +1,8 @@
 //! The world that components are built for, in each of its versions.
 //!
-//! What crosses the border is plain values here: what a guest asks of its host is [`Host`], and
-//! what it exports is [`Guest`]. Each version is a file that translates, and alone knows its
-//! bindings. Which version a component was built for, `plugin/fit.rs` tells before anything of it
-//! is compiled.
+//! Plain values cross the boundary: [`Host`] has the functions that a guest imports, and [`Guest`]
+//! has its exports. Each version is a file that translates, and only it knows its bindings.
+//! `plugin/fit.rs` determines the version of a component before compiling it.
 
 mod v0_1;
 
@@ -22,11 +21,11 @@ use crate::pushing::{PushError, PushRequest};
 /// The newest version of the package `airlock:tool` that this host implements.
 pub const WORLD_VERSION: &str = "0.1.0";
 
-/// The versions that this host takes components of, without their patches: before 1.0 a minor
-/// version may change anything, and a patch nothing.
+/// The supported versions of components, without patch numbers. Before 1.0, a minor version may
+/// change anything, and a patch nothing.
 pub(crate) const TAKEN: &[&str] = &["0.1"];
 
-/// Whether this host takes components that were built for this version.
+/// Returns whether this host accepts components that were built for this version.
 pub(crate) fn takes(version: &str) -> bool {
     let Some((minor, patch)) = version.rsplit_once('.') else {
         return false;
@@ -34,7 +33,7 @@ pub(crate) fn takes(version: &str) -> bool {
     TAKEN.contains(&minor) && patch.parse::<u32>().is_ok()
 }
 
-/// The host functions of the world, beside WASI.
+/// The host functions of the world, besides WASI.
 pub(crate) trait Host: Send {
     /// Puts an action on top of the session's stack.
     fn push(
@@ -48,14 +47,14 @@ pub(crate) trait Host: Send {
     /// Reports the call's progress.
     fn report_progress(&mut self, message: String, progress: Option<f64>, total: Option<f64>);
 
-    /// Whether the call was cancelled.
+    /// Returns whether the call was cancelled.
     fn is_cancelled(&mut self) -> bool;
 
-    /// The conversation; none while a plugin is being loaded.
+    /// Returns the conversation; `None` while a plugin is being loaded.
     fn session(&mut self) -> Option<SessionInfo>;
 }
 
-/// The conversation, as a guest is told of it.
+/// The conversation, as a guest sees it.
 pub(crate) struct SessionInfo {
     pub id: String,
     /// The workspace's path for the guest.
@@ -78,7 +77,7 @@ pub(crate) struct DecidedAction<'a> {
     pub action_id: &'a str,
     pub label: &'a str,
     pub source_tool_name: &'a str,
-    /// None for a volatile action.
+    /// `None` for a volatile action.
     pub state: Option<&'a [u8]>,
     pub reason: &'a str,
     /// A JSON object.
@@ -89,20 +88,19 @@ pub(crate) struct DecidedAction<'a> {
 /// The result of a guest's function, unchecked.
 pub(crate) struct Returned {
     pub content: Vec<Content>,
-    /// Meant to be JSON.
+    /// Should be JSON.
     pub details: Option<String>,
 }
 
-/// Why a guest's function returned nothing: [`Error::Tool`], [`Error::Failed`] or
-/// [`Error::Cancelled`].
+/// The error of a guest's function: [`Error::Tool`], [`Error::Failed`] or [`Error::Cancelled`].
 type Complaint = Error;
 
-/// Offers what components of any known version import.
+/// Adds the imports of components of any supported version.
 pub(crate) fn add_to_linker<T: Host + 'static>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
     v0_1::add_to_linker(linker)
 }
 
-/// A linked component, of which instances can be made.
+/// A linked component, ready to be instantiated.
 pub(crate) enum GuestPre<T: 'static> {
     /// Built for `airlock:tool@0.1`.
     V0_1(v0_1::CustomToolPre<T>),
@@ -110,12 +108,12 @@ pub(crate) enum GuestPre<T: 'static> {
 
 impl<T: Send + 'static> GuestPre<T> {
     /// # Errors
-    /// Where the types of what it exports are not the world's.
+    /// If the types of its exports don't match the world.
     pub fn new(linked: InstancePre<T>) -> wasmtime::Result<Self> {
         v0_1::CustomToolPre::new(linked).map(GuestPre::V0_1)
     }
 
-    /// Makes an instance. Nothing of the guest's runs but a `start` function.
+    /// Makes an instance. No guest code runs except a `start` function.
     pub async fn instantiate(&self, store: impl AsContextMut<Data = T>) -> wasmtime::Result<Guest> {
         match self {
             GuestPre::V0_1(linked) => linked.instantiate_async(store).await.map(Guest::V0_1),
@@ -123,7 +121,7 @@ impl<T: Send + 'static> GuestPre<T> {
     }
 }
 
-/// What a live instance exports.
+/// The exports of a live instance.
 pub(crate) enum Guest {
     /// Built for `airlock:tool@0.1`.
     V0_1(v0_1::CustomTool),

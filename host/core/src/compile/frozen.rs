@@ -99,7 +99,7 @@ fn rewound(mut file: &File) -> io::Result<&File> {
 
 #[cfg(target_os = "linux")]
 mod sealed {
-    //! ! A file in memory, which the kernel protects from changes once it is sealed.
+    //! A file in memory, which the kernel protects from changes once it is sealed.
 
     use std::fs::File;
     use std::io::{self, Read, Write};

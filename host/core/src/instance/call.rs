@@ -1,5 +1,4 @@
-//! One call into a guest, from the deadline that is set before it to the sense that is made of its
-//! end.
+//! A call into a guest, from setting its deadline to interpreting its end.
 
 use std::future::{Future, pending, poll_fn};
 use std::pin::{Pin, pin};
@@ -19,19 +18,19 @@ use super::{Instance, LookedAt, failure};
 use crate::pushing::StagedActions;
 use crate::world::{DecidedAction, Definition, Guest, Returned};
 
-/// What a call is about, besides its arguments.
+/// The context of a call, besides its arguments.
 pub(crate) struct Call<'a> {
-    /// Its number in the session, from 1; 0 outside of one.
+    /// Its number in the session, from 1; 0 outside a session.
     pub number: u64,
-    /// The tool that is called, or that pushed the action that is resolved.
+    /// The tool that is called, or that pushed the action being resolved.
     pub tool: &'a str,
     pub limits: &'a Limits,
     pub cancel: Option<&'a CancellationToken>,
-    /// How much of the call's time went by before.
+    /// Part of the call's time that was spent before.
     pub spent: Duration,
 }
 
-/// How a future that was given a deadline ended.
+/// How a future with a deadline ended.
 pub(crate) enum Ended<T> {
     Returned(T),
     TimedOut,
@@ -41,16 +40,17 @@ pub(crate) enum Ended<T> {
 /// Runs a guest until it returns, its time is up, or the caller cancels and the grace period has
 /// passed.
 ///
-/// On the last two the future is to be dropped in the middle, wherever the guest is: computing or
-/// in a host call. It is lent, since moving it would copy its kilobytes.
+/// In the last two cases the caller must drop the future in the middle, whether the guest is
+/// computing or in a host call. The future is borrowed, because moving it would copy kilobytes.
 pub(crate) async fn within<T>(
     limits: &Limits,
     spent: Duration,
     cancel: Option<&CancellationToken>,
     mut running: Pin<&mut impl Future<Output = T>>,
 ) -> Ended<T> {
-    // Most calls return when first polled, in less than an epoch's tick or in host calls that don't
-    // wait. Those need no timers, and setting up two costs as much as a small guest's whole work.
+    // Most calls return at the first poll: they take less than an epoch tick, or make host calls
+    // that don't wait. They need no timers, and setting up two costs as much as all the work of a
+    // small guest.
     let first = poll_fn(|context| Poll::Ready(running.as_mut().poll(context))).await;
     if let Poll::Ready(returned) = first {
         return Ended::Returned(returned);
@@ -63,7 +63,7 @@ pub(crate) async fn within<T>(
         tokio::time::sleep(limits.cancel_grace).await;
     };
     tokio::select! {
-        // A guest that has returned has returned, whatever else happened meanwhile.
+        // A returned result wins over a cancellation or timeout.
         biased;
         returned = running => Ended::Returned(returned),
         () = cancelled => Ended::Cancelled,
@@ -71,7 +71,7 @@ pub(crate) async fn within<T>(
     }
 }
 
-/// Waits, unless the caller cancels before.
+/// Waits, unless the caller cancels first.
 pub(crate) async fn unless_cancelled<T>(
     cancel: Option<&CancellationToken>,
     waiting: impl Future<Output = T>,
@@ -86,8 +86,8 @@ pub(crate) async fn unless_cancelled<T>(
     }
 }
 
-/// An instance, and what a call into it gave. There is no instance after a call that didn't come to
-/// its end.
+/// An instance and the result of a call into it. The instance is `None` if the call was not
+/// completed.
 pub(crate) type Done<T> = (Option<Box<Instance>>, Result<T, Error>);
 
 impl Instance {
@@ -136,7 +136,7 @@ impl Instance {
         (instance, result)
     }
 
-    /// Applies an action where nobody keeps what that changes.
+    /// Applies an action without keeping its changes.
     pub async fn rehearse(
         self: Box<Self>,
         call: &Call<'_>,
@@ -149,12 +149,12 @@ impl Instance {
         (instance, result)
     }
 
-    /// What of its [conditions](super::Conditions) the guest has looked at.
+    /// Returns which of its [conditions](super::Conditions) the guest has read.
     pub fn looked_at(&self) -> LookedAt {
         self.store.data().looked_at.clone()
     }
 
-    /// What an apply has changed of the workspace, and nobody has committed or abandoned.
+    /// Returns the workspace changes of an apply that were neither committed nor abandoned.
     pub fn changes(&self) -> Option<View> {
         self.store.data().changes()
     }
@@ -223,7 +223,7 @@ fn convert(returned: Returned, call: &Call<'_>) -> Result<ToolResult, Error> {
     };
     Ok(ToolResult {
         content,
-        // `null` and no details are the same to whoever reads them.
+        // `null` and no details mean the same to readers.
         details: details.filter(|details| !details.is_null()),
     })
 }

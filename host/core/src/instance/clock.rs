@@ -1,9 +1,8 @@
-//! The monotonic clock of a run that is to come to the same again: its time is a matter of what the
-//! guest does, and not of how quick the machine is.
+//! The monotonic clock of a reproducible run: its time depends on what the guest does, not on the
+//! speed of the machine.
 //!
-//! A look takes a microsecond, so that whoever looks until some time is over comes to an end.
-//! Waiting takes as long as on the machine's own clock, and then as much time has gone by as was
-//! waited for, and no more.
+//! Reading the clock takes a microsecond, so that a loop that polls for a time ends. Waiting takes
+//! as long as on the machine's own clock, and advances this clock by exactly the time waited for.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,10 +17,10 @@ use wasmtime_wasi::p2::{DynPollable, Pollable, subscribe};
 
 use super::State;
 
-/// What a look takes, in nanoseconds.
+/// Nanoseconds that reading the clock takes.
 const LOOK: u64 = 1000;
 
-/// Nanoseconds since the guest began.
+/// Nanoseconds since the guest started.
 #[derive(Debug, Clone, Default)]
 pub struct OwnClock(Arc<AtomicU64>);
 
@@ -30,7 +29,7 @@ impl OwnClock {
         self.0.fetch_add(LOOK, Ordering::Relaxed)
     }
 
-    /// It is that late now, if it wasn't yet.
+    /// Advances the clock to this time, unless it is later already.
     fn reach(&self, time: u64) {
         self.0.fetch_max(time, Ordering::Relaxed);
     }
@@ -42,9 +41,9 @@ impl HasData for HasMonotonic {
     type Data<'a> = MonotonicView<'a>;
 }
 
-/// What stands before WASI's own clock.
+/// Wraps WASI's own clock.
 pub struct MonotonicView<'a> {
-    /// None where that serves.
+    /// `None` to use WASI's own clock.
     pub clock: Option<&'a OwnClock>,
     pub inner: WasiClocksCtxView<'a>,
 }
@@ -107,14 +106,14 @@ impl MonotonicView<'_> {
     }
 }
 
-/// A guest waits for a time of its clock.
+/// A guest's wait for a time on its clock.
 struct Waiting {
     clock: OwnClock,
     until: u64,
-    /// None for what no clock reaches.
+    /// `None` if the time is out of range for any clock.
     ends: Option<Instant>,
-    /// Whether others are to have their turn before it is ready: a guest that polls without waiting
-    /// must not keep them from it.
+    /// Whether to yield before it is ready: a guest that polls without waiting must not block other
+    /// tasks.
     yields: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What makes two runs of an action the same: where its clock stands, and its randomness.
+//! Conditions that make two runs of an action the same: its clock and its randomness.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -14,20 +14,20 @@ use wasmtime_wasi::{HostWallClock, WasiCtxBuilder};
 /// The conditions under which a durable action runs, in its rehearsal and when it is applied.
 #[derive(Debug, Clone)]
 pub(crate) struct Conditions {
-    /// What the guest's randomness is made from.
+    /// The seed of the guest's randomness.
     pub seed: Seed,
-    /// Where the guest's wall clocks stand, or where they stood at first.
+    /// The time of the guest's wall clocks, or their start time.
     time: SystemTime,
-    /// Whether its clocks go on.
+    /// Whether its clocks advance.
     goes_on: bool,
-    /// Whether they are others than the rehearsal's.
+    /// Whether they differ from the rehearsal's.
     pub are_granted: bool,
     /// Whether other lines of the files that it changes have changed since the preview. The host
     /// compares the edits.
     pub files_moved: bool,
 }
 
-/// What of its conditions a guest has looked at.
+/// The conditions that a guest has read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LookedAt(Arc<Flags>);
 
@@ -48,8 +48,8 @@ impl LookedAt {
 }
 
 impl Conditions {
-    /// Of an action that was pushed at this time. No store keeps less of it than milliseconds, and
-    /// none need keep more: another process has to come to the same time.
+    /// Returns the conditions of an action that was pushed at this time, cut to milliseconds. Every
+    /// store keeps at least milliseconds, and another process has to use the same time.
     pub fn new(seed: Seed, pushed_at: SystemTime) -> Self {
         let since = pushed_at.duration_since(UNIX_EPOCH).unwrap_or_default();
         let finer = since.subsec_nanos() % 1_000_000;
@@ -62,7 +62,7 @@ impl Conditions {
         }
     }
 
-    /// With the machine's own clocks.
+    /// Returns conditions with the machine's own clocks.
     pub fn from_now(seed: Seed) -> Self {
         Self {
             goes_on: true,
@@ -70,12 +70,12 @@ impl Conditions {
         }
     }
 
-    /// Where the guest's wall clocks stand, or stood at first.
+    /// Returns the time of the guest's wall clocks, or their start time.
     pub fn time(&self) -> SystemTime {
         self.time
     }
 
-    /// The same, where they stand.
+    /// Returns the time of the guest's wall clocks if they stand still.
     pub fn standing_time(&self) -> Option<SystemTime> {
         (!self.goes_on).then_some(self.time)
     }
@@ -102,8 +102,8 @@ impl Conditions {
         }
         wasi.secure_random(noted("secure"))
             .insecure_random(noted("insecure"))
-            // What standard libraries seed their hash tables with, which changes no more than an
-            // order: nobody is told of it.
+            // Standard libraries seed their hash tables with this. It only affects ordering, so its
+            // use is not noted.
             .insecure_random_seed(high << 64 | low);
         looked_at
     }

@@ -1,4 +1,4 @@
-//! Why a call did not come to its end, told apart by who is to blame.
+//! The reason why a call was not completed, by its cause.
 
 use airlock_model::error::Error;
 use airlock_model::limits::LimitKind;
@@ -10,10 +10,10 @@ use super::state::State;
 use super::usage::Refused;
 use crate::workspace::{TooManyOpen, UnusableWorkspace};
 
-/// wasmtime keeps the error's type to itself.
+/// Text of the error, because wasmtime keeps its type private.
 const HOSTCALL_FUEL: &str = "fuel allocated for hostcalls has been exhausted";
 
-/// Turns what wasmtime reports into the limit, the trap or the host failure that it was.
+/// Converts an error of wasmtime to the limit, trap or host failure that caused it.
 pub(super) fn classify(error: wasmtime::Error, state: &State, tool: &str) -> Error {
     let limits = &state.context.limits;
     let limit = |kind, message| Error::Limit {
@@ -25,7 +25,7 @@ pub(super) fn classify(error: wasmtime::Error, state: &State, tool: &str) -> Err
         let last_words = state.log.last_words();
         let message = match (last_words.as_str(), said_of(&last_words, tool)) {
             ("", _) => format!("it exited with status {status}"),
-            // An SDK that tells of a panic exits behind it.
+            // An SDK that reports a panic exits afterwards.
             (_, Some(said)) => said.to_owned(),
             (words, None) => format!("it exited with status {status}; it last wrote: {words}"),
         };
@@ -93,7 +93,7 @@ pub(super) fn classify(error: wasmtime::Error, state: &State, tool: &str) -> Err
     }
 }
 
-/// A guest in Rust names the tool itself, or the thread, of which it has one.
+/// Removes the speaker: a Rust guest names the tool itself, or its only thread.
 fn without_speaker<'a>(words: &'a str, tool: &str) -> &'a str {
     match (said_of(words, tool), words.find("panicked at ")) {
         (Some(said), _) => said,
@@ -102,7 +102,7 @@ fn without_speaker<'a>(words: &'a str, tool: &str) -> &'a str {
     }
 }
 
-/// What is said behind the tool's name.
+/// Returns the message after the tool's name.
 fn said_of<'a>(words: &'a str, tool: &str) -> Option<&'a str> {
     words.strip_prefix(&format!("tool `{tool}` "))
 }

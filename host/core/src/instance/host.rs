@@ -1,4 +1,4 @@
-//! What a guest asks of its host: to push an action, to log, and what it is told of its call.
+//! Host functions for guests: pushing actions, logging, and information about the call.
 
 use airlock_model::event::{LogLevel, Refusal};
 use airlock_model::pending::ActionId;
@@ -66,7 +66,7 @@ impl Host for State {
 }
 
 impl State {
-    /// A store failure is not the guest's fault.
+    /// Reports a refused push. A store failure is not the guest's fault, so it is not reported.
     fn tell_refused(&self, refused: PushError) -> PushError {
         if let PushError::LimitExceeded(reason) | PushError::Invalid(reason) = &refused {
             self.log.refused(Refusal::Push {

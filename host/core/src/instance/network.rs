@@ -1,6 +1,6 @@
-//! The network, of which a guest has none. Sockets are there to be imported, since some languages'
-//! runtimes do; each use is refused, and counted, so that whoever wonders about a guest's
-//! `Permission denied` is told what it tried.
+//! The network, which guests can't use. Sockets can be imported, because the runtimes of some
+//! languages do. Each use is refused and counted, so that the host can explain a guest's
+//! `Permission denied`.
 
 use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
 use wasmtime_wasi::p2::bindings::io::error::Error as IoError;
@@ -15,8 +15,7 @@ use wasmtime_wasi::p2::{DynPollable, SocketError};
 
 use super::State;
 
-/// What stands before sockets and the lookup of names. WASI's own context behind it refuses them
-/// too.
+/// Replaces sockets and name lookup. WASI's own context behind it refuses them too.
 pub struct HasNetwork;
 
 impl HasData for HasNetwork {
@@ -24,12 +23,13 @@ impl HasData for HasNetwork {
 }
 
 pub struct NetworkView<'a> {
-    /// How often the guest tried in the current call.
+    /// Number of attempts in the current call.
     pub attempts: &'a mut u64,
     pub table: &'a mut ResourceTable,
 }
 
-/// In place of WASI's own: without a socket, nothing can be done with one.
+/// Adds the replacements for WASI's own functions. Without a socket, the other functions have
+/// nothing to work on.
 pub fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
     ip_name_lookup::add_to_linker::<State, HasNetwork>(linker, State::network)?;
     tcp_create_socket::add_to_linker::<State, HasNetwork>(linker, State::network)?;
@@ -64,7 +64,7 @@ impl ip_name_lookup::Host for NetworkView<'_> {
     ) -> Result<Resource<Stream>, SocketError> {
         self.table.get(&network)?;
         *self.attempts += 1;
-        // What WASI's own implementation says where lookups are not allowed.
+        // Same error as WASI's own implementation when lookups are not allowed.
         Err(ErrorCode::PermanentResolverFailure.into())
     }
 }
@@ -74,7 +74,7 @@ impl NetworkHost for NetworkView<'_> {
         error.downcast()
     }
 
-    /// Nothing of the network has failed in another way than with a code of its own.
+    /// Returns `None`: no stream error comes from the network.
     fn network_error_code(
         &mut self,
         error: Resource<IoError>,
@@ -91,7 +91,7 @@ impl HostNetwork for NetworkView<'_> {
     }
 }
 
-/// There is no such stream. Whatever handle a guest makes up, it is none of its table.
+/// There are no such streams. Any handle that a guest makes up is not in its table.
 impl ip_name_lookup::HostResolveAddressStream for NetworkView<'_> {
     fn resolve_next_address(
         &mut self,

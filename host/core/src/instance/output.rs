@@ -1,4 +1,4 @@
-//! What a guest says besides its results: log lines, progress, standard output and error. All of it
+//! Output of a guest besides its results: log lines, progress, standard output and error. All of it
 //! is counted.
 
 use std::pin::Pin;
@@ -15,11 +15,10 @@ use wasmtime_wasi::p2::{OutputStream, Pollable, StreamError, StreamResult};
 
 use super::state::InstanceContext;
 
-/// How many bytes of standard error are kept for the message about a crash.
+/// Bytes of standard error to keep for a crash message.
 const LAST_WORDS: usize = 2048;
 
-/// How many bytes may be written to standard output or error at one time. Nothing ends a write but
-/// its own end.
+/// Maximum size of one write to standard output or error. A write can't be interrupted.
 const PERMITTED: usize = 64 << 10;
 
 /// A guest's log; clones share it.
@@ -36,7 +35,7 @@ struct Log {
     max_line_bytes: usize,
     lines: usize,
     dropped: u64,
-    /// Unfinished lines: of standard output, of standard error.
+    /// Unfinished lines of standard output and standard error.
     partial: [Vec<u8>; 2],
     /// The end of standard error in the current call.
     last_words: String,
@@ -79,7 +78,7 @@ impl GuestLog {
         }
     }
 
-    /// A line of the log.
+    /// Logs a line.
     pub fn line(&self, level: LogLevel, message: String) {
         let mut log = self.lock();
         let most = log.max_line_bytes;
@@ -99,29 +98,29 @@ impl GuestLog {
         });
     }
 
-    /// Not counted as a line: how many actions there may be has a limit of its own.
+    /// Not counted as a line: the number of actions has its own limit.
     pub fn staged(&self, action: Arc<PendingAction>) {
         self.lock().emit(&Event::Staged { action });
     }
 
-    /// Told once, at the end of a call.
+    /// Emitted once, at the end of a call.
     pub fn left_out(&self, names: u64, listings: u64) {
         self.lock().emit(&Event::NamesLeftOut { names, listings });
     }
 
-    /// Counted as a line, since a guest can ask as often as it likes.
+    /// Counted as a line, because a guest can cause as many refusals as it likes.
     pub fn refused(&self, refusal: Refusal) {
         self.lock().count_and_emit(|| Event::Refused(refusal));
     }
 
-    /// The last lines that the guest wrote to its standard error in this call, without surrounding
-    /// space.
+    /// Returns the last lines that the guest wrote to its standard error in this call, without
+    /// surrounding whitespace.
     pub fn last_words(&self) -> String {
         let log = self.lock();
         let unfinished = String::from_utf8_lossy(&log.partial[stream_index(LogLevel::Warn)]);
         let words = format!("{}{unfinished}", log.last_words);
         let lines = words.lines().map(str::trim).filter(|line| {
-            // Rust's advice to set an environment variable, which a guest doesn't have.
+            // Rust's advice to set an environment variable, which guests don't have.
             !line.is_empty() && !line.starts_with("note: run with `RUST_BACKTRACE")
         });
         lines.collect::<Vec<_>>().join(" ")
@@ -160,7 +159,7 @@ impl Log {
                 None => (piece, false),
             };
             let partial = &mut self.partial[stream_index(level)];
-            // One byte more than allowed, so that the cut shows.
+            // One byte more than allowed, so that the cut is visible.
             let room = (self.max_line_bytes + 1).saturating_sub(partial.len());
             partial.extend_from_slice(&text[..text.len().min(room)]);
             if ends {
@@ -173,7 +172,7 @@ impl Log {
         if self.partial[stream_index(level)].is_empty() {
             return;
         }
-        // Nobody will see it, and a guest may write a million of them.
+        // Skip the line, because it would not be shown and a guest may write a million of them.
         if self.lines >= self.max_lines && level != LogLevel::Warn {
             self.partial[stream_index(level)].clear();
             self.dropped += 1;
@@ -201,7 +200,7 @@ fn cut(mut message: String, most: usize) -> String {
     message
 }
 
-/// The guest's standard output or error, cut into lines of the log.
+/// The guest's standard output or error, split into log lines.
 #[derive(Clone)]
 pub(super) struct GuestOutput {
     log: GuestLog,

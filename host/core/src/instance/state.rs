@@ -1,4 +1,4 @@
-//! What the host keeps beside a live guest.
+//! The host's state for a live guest.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,25 +25,25 @@ use crate::pushing::{SessionContext, StagedActions};
 use crate::reserved::ToolNames;
 use crate::workspace::{Files, FilesView, LeftOut, Roots};
 
-/// What an instance belongs to: its plugin, its session, and its limits.
+/// The owner of an instance: its plugin, its session, and its limits.
 pub(crate) struct InstanceContext {
     pub plugin: PluginBytes,
-    /// Of its tools; none while they are asked for.
+    /// Names of its tools; `None` while the guest is asked for them.
     pub names: Option<Arc<ToolNames>>,
     pub policy: Policy,
     pub limits: Arc<Limits>,
     pub roots: Arc<Roots>,
     pub observer: Option<Observer>,
     pub volatile: VolatileActions,
-    /// None while a plugin is being loaded.
+    /// `None` while a plugin is being loaded.
     pub session: Option<Arc<SessionContext>>,
-    /// None where the machine's own clock and randomness serve.
+    /// `None` to use the machine's own clock and randomness.
     pub conditions: Option<Conditions>,
 }
 
-/// The actions whose preview is in the memory of one plugin's live instance, and nowhere else.
+/// The actions whose preview exists only in the memory of a plugin's live instance.
 ///
-/// It is kept beside the instance, since somebody may ask while a call is running.
+/// Kept outside the instance, because it is queried while a call is running.
 #[derive(Clone, Default)]
 pub(crate) struct VolatileActions(Arc<Mutex<HashSet<ActionId>>>);
 
@@ -52,7 +52,7 @@ impl VolatileActions {
         self.lock().insert(id);
     }
 
-    /// The action was resolved for good.
+    /// Removes an action that was finally resolved.
     pub fn remove(&self, id: &ActionId) {
         self.lock().remove(id);
     }
@@ -70,19 +70,19 @@ impl VolatileActions {
     }
 }
 
-/// Which of a guest's exports the host is calling.
+/// The guest export that the host is calling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Export {
     Definitions,
     Execute,
-    /// `apply`, whose changes nobody keeps.
+    /// `apply`, whose changes are dropped.
     Rehearse,
     Apply,
     Reject,
 }
 
 impl Export {
-    /// What the sandbox lets the guest do meanwhile.
+    /// Returns the phase, which determines what the sandbox allows.
     fn phase(self) -> Phase {
         match self {
             Export::Definitions | Export::Execute | Export::Reject => Phase::Preview,
@@ -97,19 +97,19 @@ pub(crate) struct State {
     wasi: WasiCtx,
     table: ResourceTable,
     files: Files,
-    /// How often the current call tried to reach the network.
+    /// Number of network attempts in the current call.
     network_attempts: u64,
-    /// None where the machine's own clock serves.
+    /// `None` to use the machine's own clock.
     clock: Option<OwnClock>,
     pub usage: Usage,
     pub looked_at: LookedAt,
     pub context: InstanceContext,
     pub log: GuestLog,
-    /// None between calls, and while the guest is instantiated.
+    /// `None` between calls, and while the guest is instantiated.
     pub running: Option<Export>,
-    /// What the current call has pushed.
+    /// Actions that the current call has pushed.
     pub staged: StagedActions,
-    /// How the caller of the current call says that it no longer wants the answer.
+    /// Token by which the caller cancels the current call.
     pub cancel: Option<CancellationToken>,
 }
 
@@ -120,8 +120,8 @@ impl State {
         let mut table = ResourceTable::new();
         table.set_max_capacity(handles(limits));
         let mut wasi = WasiCtx::builder();
-        // Inline file access is several times faster than a thread for each, and leaves nothing
-        // running behind a call that was dropped.
+        // Inline file access is several times faster than a thread per access, and leaves nothing
+        // running after a call is dropped.
         wasi.allow_blocking_current_thread(true)
             .max_random_size(1 << 16)
             .initial_cwd("/workspace")
@@ -151,18 +151,18 @@ impl State {
         }
     }
 
-    /// To be called before every call into the guest: no function of the guest's own can change
-    /// what is set here.
+    /// Prepares the state for a call. Call it before every call into the guest. The guest can't
+    /// change the settings made here.
     ///
     /// # Errors
-    /// Where the workspace can't be opened.
+    /// If the workspace can't be opened.
     pub fn begin_call(&mut self, call: &Call<'_>, export: Export) -> wasmtime::Result<()> {
         let writable = self.context.policy.allows_workspace_change(export.phase());
         if writable {
             self.files.begin_changes()?;
         }
         self.files.set_workspace_writable(writable);
-        // What an earlier call has read is none of this one's.
+        // Discard reads of earlier calls.
         self.files.take_reads();
         self.log.begin_call(call.number, call.tool);
         self.running = Some(export);
@@ -172,12 +172,12 @@ impl State {
         Ok(())
     }
 
-    /// What the last call has changed of the workspace, where that is still to be committed.
+    /// Returns the workspace changes of the last call that are still to be committed.
     pub fn changes(&self) -> Option<View> {
         self.files.changes()
     }
 
-    /// What the last call has pushed, with what it has read of the workspace.
+    /// Takes the actions that the last call pushed, with the files it read.
     pub fn take_staged(&mut self) -> StagedActions {
         let mut staged = std::mem::take(&mut self.staged);
         if !staged.is_empty() {
@@ -234,7 +234,7 @@ impl State {
 }
 
 impl Drop for State {
-    /// Whatever ends an instance, its volatile actions end with it.
+    /// Volatile actions end with their instance, whatever ends it.
     fn drop(&mut self) {
         let lost: Vec<ActionId> = self.context.volatile.lock().drain().collect();
         if let Some(session) = self.context.session.as_ref().filter(|_| !lost.is_empty()) {
@@ -243,8 +243,8 @@ impl Drop for State {
     }
 }
 
-/// A guest that has its files open holds a few other handles for each: streams, listings,
-/// pollables.
+/// Returns the maximum number of resource handles. For each open file, a guest holds a few others:
+/// streams, listings, pollables.
 pub(super) fn handles(limits: &Limits) -> usize {
     limits.open_files.saturating_mul(4).saturating_add(64)
 }

@@ -1,4 +1,4 @@
-//! The memory and tables that a guest has taken, and what it was refused.
+//! The memory and tables that a guest uses, and its refused requests.
 
 use std::sync::Arc;
 
@@ -9,24 +9,24 @@ use crate::budget::Held;
 use crate::runtime::LiveInstances;
 
 pub(crate) struct Usage {
-    /// What the instance's tenant holds of the engine's memory for it.
+    /// Share of the engine's memory that the instance's tenant holds for it.
     held: Held,
     live: Arc<LiveInstances>,
     max_memory: usize,
     max_table_elements: usize,
     max_core_instances: usize,
-    /// Over all memories of the instance, in bytes.
+    /// Size of all memories of the instance, in bytes.
     pub memory: usize,
-    /// The last request that was refused. A guest that then traps, trapped for this.
+    /// The last refused request. If the guest then traps, this is the reason.
     pub refused: Option<Refused>,
 }
 
-/// What a guest was refused.
+/// A refused request of a guest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refused {
     /// Memory above the limit of the instance.
     Memory,
-    /// Memory above what its tenant gets of the engine's.
+    /// Memory above the tenant's portion of the engine's memory.
     TenantMemory,
     TableElements,
 }

@@ -44,9 +44,10 @@ pub(crate) struct Binding {
 }
 
 impl Binding {
+    /// Binds a plugin to a session.
+    ///
     /// # Errors
-    /// [`Error::Workspace`] where there is no place for a scratch directory outside of the
-    /// workspace.
+    /// [`Error::Workspace`] if there is no place outside the workspace for a scratch directory.
     pub fn new(plugin: &Plugin, context: ProducerContext) -> Result<Arc<Self>, Error> {
         let roots = roots(plugin, &context)?;
         Ok(Arc::new_cyclic(|this| Self {

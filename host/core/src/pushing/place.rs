@@ -1,4 +1,4 @@
-//! A place on the stack that pending actions make room in, for what takes theirs.
+//! The position on the stack of pending actions that are to be replaced.
 
 use std::sync::OnceLock;
 
@@ -7,17 +7,17 @@ use airlock_model::error::Error;
 use airlock_model::pending::ActionId;
 use airlock_model::store::{PendingStore, Push, Replacement};
 
-/// Where pending actions lie that are to go.
+/// The pending actions to replace.
 pub(crate) struct PlaceOfOthers {
-    /// Without it nothing is done.
+    /// Nothing is replaced unless this action is pending.
     pub action: ActionId,
-    /// They go with it, as far as they are pending.
+    /// Replaced together with it, if they are pending.
     pub others: Vec<ActionId>,
     pub decided_by: DecidedBy,
     gone: OnceLock<Gone>,
 }
 
-/// What went, and why.
+/// The replaced actions, and the reason.
 #[derive(Clone)]
 pub(crate) struct Gone {
     pub actions: Vec<ActionId>,
@@ -34,10 +34,10 @@ impl PlaceOfOthers {
         }
     }
 
-    /// Puts there what was pushed, which may be nothing.
+    /// Puts the pushed actions there; there may be none.
     ///
     /// # Errors
-    /// [`Error::Store`]; [`Error::ResolutionInProgress`] where the action is not pending any more.
+    /// [`Error::Store`]; [`Error::ResolutionInProgress`] if the action is no longer pending.
     pub async fn take(&self, store: &dyn PendingStore, push: Push) -> Result<(), Error> {
         let ids = push.actions.iter().map(|it| it.action.id.as_str());
         let ids: Vec<_> = ids.collect();
@@ -55,12 +55,12 @@ impl PlaceOfOthers {
         if actions.is_empty() {
             return Err(Error::ResolutionInProgress(self.action.clone()));
         }
-        // Taken once only.
+        // Taken only once.
         let _ = self.gone.set(Gone { actions, reason });
         Ok(())
     }
 
-    /// What went, once the place was taken.
+    /// Returns the replaced actions after the replacement.
     pub fn gone(&self) -> Option<&Gone> {
         self.gone.get()
     }

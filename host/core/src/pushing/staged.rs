@@ -1,4 +1,4 @@
-//! What a call has pushed before it has ended: kept here until it ends well, and then put onto the
+//! Actions of a running call. They are kept here until the call succeeds, and then pushed onto the
 //! stack all together.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,26 +18,26 @@ use airlock_workspace::{ReadSet, View};
 use super::{PlaceOfOthers, SessionContext};
 use crate::workspace::read_files;
 
-/// The actions of one call, in the order in which they were pushed. Dropped, they leave nothing.
+/// The actions of one call, in push order. Dropping them leaves nothing behind.
 #[derive(Default)]
 pub(crate) struct StagedActions {
     pub actions: Vec<NewAction>,
-    /// What their tool has read for them.
+    /// The files that their tool has read.
     pub read: Option<(View, ReadSet)>,
     /// The call's id, once it has pushed anything.
     call: Option<CallId>,
-    /// What of the session's room is taken for them.
+    /// Room in the session that is reserved for them.
     reservation: Option<Reservation>,
-    /// What the store said when it was last asked.
+    /// The store's last answer.
     known: Option<SessionRoom>,
 }
 
-/// What the calls of a session have taken of its room, and not used yet. Another host may be faster
-/// all the same: then the store refuses the whole call.
+/// Room that the calls of a session have reserved and not used yet. If another host takes the room
+/// first, the store refuses the whole call.
 #[derive(Default)]
 pub(crate) struct Reserved(Mutex<Room>);
 
-/// A part of that; given back when dropped.
+/// A part of the reserved room; given back on drop.
 struct Reservation {
     of: Arc<Reserved>,
     taken: Room,
@@ -48,28 +48,28 @@ impl StagedActions {
         self.actions.is_empty()
     }
 
-    /// Whether there is one whose preview is in the memory of its instance.
+    /// Returns whether any action's preview exists only in the memory of its instance.
     pub fn has_volatile(&self) -> bool {
         self.actions.iter().any(|new| !new.action.durable)
     }
 
-    /// The id that they know the call by.
+    /// Returns the call's id.
     pub fn call(&mut self) -> &CallId {
         self.call
             .get_or_insert_with(|| CallId::generate(SystemTime::now()))
     }
 
-    /// What they count for together, in bytes.
+    /// Returns the size that they count for together, in bytes.
     pub fn bytes(&self) -> u64 {
         let reservation = self.reservation.as_ref();
         reservation.map_or(0, |it| it.taken.bytes)
     }
 
-    /// Takes room for one more action.
+    /// Reserves room for one more action.
     ///
     /// # Errors
-    /// [`StoreError::Full`], [`StoreError::SessionFull`] and [`StoreError::StoreFull`] where there
-    /// is none; [`StoreError::Backend`] where the store can't be asked.
+    /// [`StoreError::Full`], [`StoreError::SessionFull`] and [`StoreError::StoreFull`] if there is
+    /// none; [`StoreError::Backend`] if the store can't be queried.
     pub async fn reserve(
         &mut self,
         session: &SessionContext,
@@ -86,7 +86,8 @@ impl StagedActions {
             taken: Room::default(),
         });
         let bytes = reservation.taken.bytes.saturating_add(more.bytes);
-        // The store was asked at the push before, and answers the same unless it is nearly full.
+        // The store was queried at the previous push, and its answer stays valid unless it is
+        // nearly full.
         if let Some(known) = self.known
             && bytes <= known.store_bytes_left
             && reservation.take(known.held, more, limits).is_ok()
@@ -98,11 +99,11 @@ impl StagedActions {
         reservation.take(known.held, more, limits)
     }
 
-    /// Puts them onto the session's stack, all of them or none, with the record of the call.
+    /// Pushes them onto the session's stack, all or none, with the record of the call.
     ///
     /// # Errors
-    /// [`Error::Store`] where the store doesn't take them; [`Error::ResolutionInProgress`] where
-    /// others are to make room for them, and can't.
+    /// [`Error::Store`] if the store refuses them; [`Error::ResolutionInProgress`] if the actions
+    /// they replace can't be removed.
     pub async fn commit(
         mut self,
         session: &SessionContext,
@@ -128,7 +129,7 @@ impl StagedActions {
     }
 }
 
-/// What was called, and the preview as whoever decides is to see it.
+/// The called tool, and the preview for the decider.
 #[derive(Clone, Copy)]
 pub(crate) struct Called<'a> {
     pub tool: &'a str,
@@ -136,7 +137,7 @@ pub(crate) struct Called<'a> {
     pub content: &'a [Content],
 }
 
-/// What takes longer to pack is packed where it holds up nobody.
+/// Larger data is packed on another thread, to avoid blocking this one.
 const PACKED_HERE: usize = 64 << 10;
 
 impl Called<'_> {

@@ -1,4 +1,4 @@
-//! How many guest instances are alive, and which of them can make room for another.
+//! Counts live guest instances, and reclaims idle ones to make room.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,11 +12,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::budget::{Budget, Held, Portion};
 
-/// The most memory of guests that idle instances keep together, in bytes. A new instance costs a
-/// fraction of a millisecond, so that none is kept for long that takes much.
+/// Maximum memory of all idle instances together, in bytes. A new instance costs a fraction of a
+/// millisecond, so keeping large idle ones is not worthwhile.
 const IDLE_MEMORY: usize = 512 << 20;
 
-/// Engines with fewer instances than that don't share them out between tenants.
+/// Engines with fewer instances than this don't divide them between tenants.
 const FEW: usize = 64;
 
 /// The right to have one live instance, and memory for it. Given back on drop.
@@ -28,18 +28,18 @@ pub(crate) struct Room {
 
 /// A place that may hold a live instance.
 pub(crate) trait Reclaim: Send + Sync {
-    /// Drops the instance, unless it is in use or holds a volatile action. Once empty, it is to be
-    /// registered anew.
+    /// Drops the instance, unless it is in use or holds a volatile action. After this returns
+    /// `Empty`, the place must be registered again for its next instance.
     fn reclaim(&self) -> Reclaimed;
 
-    /// When it was last used, as [`LiveInstances::now`] said then.
+    /// Returns the time of the last use, as a value of [`LiveInstances::now`].
     fn last_used(&self) -> u64;
 }
 
 pub(crate) enum Reclaimed {
     /// There is no instance any more.
     Empty,
-    /// There is one, and it has to stay.
+    /// The instance has to stay.
     Kept,
 }
 
@@ -48,21 +48,21 @@ pub(crate) struct LiveInstances {
     permits: Arc<Semaphore>,
     /// The memory of all guests, in bytes.
     memory: Arc<Budget>,
-    /// The bytes that an instance counts as at least. They keep one tenant to three quarters of all
+    /// Minimum bytes that an instance counts as. They limit one tenant to three quarters of all
     /// instances.
     least_memory: usize,
-    /// Callers that wait for room.
+    /// Number of callers that wait for room.
     waiting: AtomicUsize,
     /// Counts uses.
     uses: AtomicU64,
     /// The memory of idle instances, in bytes.
     idle: Arc<AtomicUsize>,
-    /// Where instances are, the one on top whose use is the longest ago, as far as is known here:
-    /// it may have been used again since.
+    /// Places of instances, the least recently used on top, as far as is known here: it may have
+    /// been used again since.
     holders: Mutex<BinaryHeap<Reverse<Holder>>>,
 }
 
-/// Counts an idle instance's memory, as long as it is idle.
+/// Counts an idle instance's memory while it is idle.
 pub(crate) struct IdleMemory {
     all: Arc<AtomicUsize>,
     bytes: usize,
@@ -80,7 +80,7 @@ struct Holder {
 }
 
 impl LiveInstances {
-    /// For `total` instances, which may have `memory` bytes together.
+    /// Allows `total` instances, with `memory` bytes together.
     pub fn new(total: u32, memory: usize) -> Self {
         let total = total as usize;
         Self {
@@ -99,12 +99,13 @@ impl LiveInstances {
         self.total - self.permits.available_permits()
     }
 
-    /// Whether somebody waits, so that an instance that falls idle should make room at once.
+    /// Returns whether a caller waits, so that an instance that becomes idle should make room at
+    /// once.
     pub fn wanted(&self) -> bool {
         self.waiting.load(Ordering::SeqCst) > 0
     }
 
-    /// An instance of so many bytes falls idle.
+    /// Notes that an instance of this size becomes idle.
     pub fn idle(&self, bytes: usize) -> IdleMemory {
         self.idle.fetch_add(bytes, Ordering::SeqCst);
         IdleMemory {
@@ -113,19 +114,19 @@ impl LiveInstances {
         }
     }
 
-    /// Drops idle instances until the others keep no more memory than they may. To be called by
-    /// whoever has let one fall idle.
+    /// Drops idle instances until their memory is within the limit. Call it after an instance
+    /// became idle.
     pub fn limit_idle_memory(&self) {
         while self.idle.load(Ordering::SeqCst) > IDLE_MEMORY && self.reclaim_one() {}
     }
 
-    /// What a place remembers that is used now.
+    /// Returns the current time in uses, for a place that is used now.
     pub fn now(&self) -> u64 {
         self.uses.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Remembers where an instance is about to be made. To be called once for each holder, and
-    /// again only after it was found empty.
+    /// Registers the place of a new instance. Call it once for each holder, and again only after
+    /// the holder was found empty.
     pub fn register(&self, place: Weak<dyn Reclaim>) {
         let used = self.now();
         let mut holders = self.holders();
@@ -135,18 +136,18 @@ impl LiveInstances {
         holders.push(Reverse(Holder { used, place }));
     }
 
-    /// The memory of all guests.
+    /// Returns the memory budget of all guests.
     pub fn memory(&self) -> &Arc<Budget> {
         &self.memory
     }
 
-    /// Room for an instance of the tenant that has this portion of [`memory`](Self::memory). Idle
-    /// instances are dropped for it if need be. Waits while all are busy.
+    /// Waits for room for an instance of the tenant with this portion of [`memory`](Self::memory).
+    /// Drops idle instances if necessary. Waits while all are busy.
     ///
     /// No room can be missed: a caller counts itself as waiting before it looks for an idle
-    /// instance, and whoever lets an instance fall idle looks for waiting callers afterwards.
+    /// instance, and a caller whose instance becomes idle looks for waiting callers afterwards.
     pub async fn room(&self, of: &Portion) -> Room {
-        // First, so that a tenant that may have no more keeps no permit from others.
+        // Memory comes first, so that a tenant at its limit holds no permit that others could use.
         let memory = match of.take(self.least_memory) {
             Some(memory) => memory,
             None => self.wait_for_memory(of).await,
@@ -158,7 +159,7 @@ impl LiveInstances {
         self.reclaim_one();
         match Arc::clone(&self.permits).acquire_owned().await {
             Ok(permit) => Room { memory, permit },
-            // Nobody closes the semaphore, and it lives as long as this.
+            // The semaphore is never closed, and it lives as long as `self`.
             Err(_) => unreachable!("the semaphore was closed"),
         }
     }
@@ -179,7 +180,7 @@ impl LiveInstances {
         }
     }
 
-    /// The same, for this long at most. `who` is named in the error.
+    /// Same as [`room`](Self::room), with a time limit. The error names `who`.
     pub async fn room_within(
         &self,
         patience: Duration,
@@ -194,8 +195,8 @@ impl LiveInstances {
         })
     }
 
-    /// Has a running instance take `more` bytes. Idle instances are dropped for it if need be.
-    /// False if that isn't enough.
+    /// Reserves `more` bytes for a running instance. Drops idle instances if necessary. Returns
+    /// false if that is not enough.
     pub fn grow(&self, held: &mut Held, more: usize) -> bool {
         loop {
             if held.grow(more) {
@@ -207,7 +208,7 @@ impl LiveInstances {
         }
     }
 
-    /// Drops one idle instance, that whose last use is the longest ago. False if there is none.
+    /// Drops the least recently used idle instance. Returns false if there is none.
     pub fn reclaim_one(&self) -> bool {
         let mut candidates = self.holders().len();
         while candidates > 0 {
@@ -227,7 +228,7 @@ impl LiveInstances {
             candidates -= 1;
             let before = self.permits.available_permits();
             match holder.reclaim() {
-                // Not to be looked at again before all others.
+                // Look at all others before this one again.
                 Reclaimed::Kept => {
                     let used = self.now();
                     self.holders().push(Reverse(Holder { used, place }));
@@ -376,7 +377,7 @@ mod tests {
         let are_live: Vec<_> = places.iter().map(|place| place.is_live()).collect();
         assert_eq!(are_live, [true, false, true, true]);
         assert_eq!(live.idle.load(Ordering::SeqCst), IDLE_MEMORY / 3 * 3);
-        // Instances that have to stay don't keep it looking.
+        // Instances that have to stay don't make this loop forever.
         let _all = live.idle(2 * IDLE_MEMORY);
         live.limit_idle_memory();
         let are_live: Vec<_> = places.iter().map(|place| place.is_live()).collect();

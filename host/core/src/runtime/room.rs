@@ -1,28 +1,28 @@
-//! How many instances a process has room for, where its program doesn't say.
+//! Default number of instances of a process, by its resources.
 
-/// An idle instance has 64 KiB in memory where its guest is C or Rust, and 2.4 MiB where it is
-/// Python. This leaves most of a machine to others.
+/// Memory per instance. An idle instance takes 64 KiB for a C or Rust guest, and 2.4 MiB for
+/// Python. This leaves most of a machine's memory to others.
 const MEMORY_EACH: u64 = 8 << 20;
 
-/// Mappings that an instance takes: its memory with the image below it, its tables, its stack and
-/// the guards between them. Linux gives a process 65,530 by default.
+/// Memory mappings per instance: its memory with the image below it, its tables, its stack and the
+/// guards between them. Linux allows a process 65,530 by default.
 const MAPPINGS_EACH: u64 = 16;
 
-/// More than that is an index of the pool that nobody needs.
+/// Upper bound, to keep the pool's index small.
 const MOST: u64 = 4096;
 const FEWEST: u64 = 64;
 
-/// Where the system doesn't tell.
+/// Default if the system doesn't report its resources.
 const UNKNOWN: u64 = 512;
 
-/// By the memory that the process may have, and by how many mappings.
+/// Returns the number of instances, by the memory and mappings that the process may have.
 pub(crate) fn instances() -> u32 {
     let fitting = by(memory(), mappings());
     u32::try_from(fitting).unwrap_or(u32::MAX)
 }
 
-/// The bytes of memory that all guests may have together: three quarters of what the process may
-/// have.
+/// Returns the bytes of memory that all guests may have together: three quarters of what the
+/// process may have.
 pub(crate) fn guest_memory() -> usize {
     let bytes = memory().map_or(UNKNOWN * MEMORY_EACH, |bytes| bytes / 4 * 3);
     usize::try_from(bytes).unwrap_or(usize::MAX)
@@ -34,11 +34,11 @@ fn by(memory: Option<u64>, mappings: Option<u64>) -> u64 {
     by_memory.min(by_mappings).clamp(FEWEST, MOST)
 }
 
-/// Bytes of the machine, or of the control group that the process is in, if that has less.
+/// Returns the bytes of memory of the machine, or of the process's control group if that has less.
 #[cfg(target_os = "linux")]
 fn memory() -> Option<u64> {
     let system = rustix::system::sysinfo();
-    // One is a long that has other widths elsewhere.
+    // One field is a long, which has other widths on other platforms.
     #[allow(clippy::useless_conversion)]
     let machine = u64::from(system.totalram).saturating_mul(u64::from(system.mem_unit));
     let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -48,8 +48,8 @@ fn memory() -> Option<u64> {
     Some(limits.fold(machine, u64::min))
 }
 
-/// The files that may have a limit, of both versions of control groups, of the process's own group
-/// and of the outermost that it sees.
+/// Returns the files that may contain a limit, for both versions of control groups, of the
+/// process's own group and of the outermost visible one.
 #[cfg(target_os = "linux")]
 fn limits_of(groups: &str) -> Vec<String> {
     let mut files = Vec::new();
@@ -77,7 +77,7 @@ fn mappings() -> Option<u64> {
     read_number("/proc/sys/vm/max_map_count")
 }
 
-/// None where there is no such file, or it says `max`.
+/// Returns `None` if there is no such file, or if it contains `max`.
 #[cfg(target_os = "linux")]
 fn read_number(file: &str) -> Option<u64> {
     std::fs::read_to_string(file).ok()?.trim().parse().ok()

@@ -1,10 +1,10 @@
-//! The thread that makes running guests yield now and then, so that a deadline can end them.
+//! The thread that makes running guests yield periodically, so that a deadline can end them.
 
 use std::io;
 use std::thread;
 use std::time::Duration;
 
-/// How often guests yield. A deadline is noticed at most this much late.
+/// Interval at which guests yield. A deadline is noticed at most this much late.
 const TICK: Duration = Duration::from_millis(10);
 
 /// Starts the thread. It holds the engine weakly, and ends at the first tick without one.

@@ -1,4 +1,4 @@
-//! `airlock:tool@0.1`: its bindings, generated from `wit/0.1.0`, and what they mean.
+//! `airlock:tool@0.1`: its bindings, generated from `wit/0.1.0`, and their translation.
 
 use std::marker::PhantomData;
 
@@ -21,11 +21,11 @@ wasmtime::component::bindgen!({
         "airlock:tool/pending-actions.push-pending-action": async,
     },
     exports: { default: async },
-    // What a guest is told is lent to it: it gets a copy in its own memory anyhow.
+    // Arguments are borrowed: the guest gets a copy in its own memory anyway.
     ownership: Borrowing { duplicate_if_necessary: true },
 });
 
-/// Offers what components of this version import.
+/// Adds the imports of components of this version.
 pub(super) fn add_to_linker<T: Host + 'static>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
     CustomTool::add_to_linker::<T, HasHost<T>>(linker, |host| Answers(host))
 }
