@@ -1,4 +1,4 @@
-//! What a tool says of itself, and the checks that it has to pass.
+//! Tool definitions and their checks.
 
 use std::collections::HashSet;
 
@@ -8,17 +8,16 @@ use super::LoadedTool;
 use super::schema::{self, Checks, ParamsSchema, Size};
 use crate::world::Definition;
 
-/// The most tools that a plugin may define.
+/// Maximum number of tools of a plugin.
 const MAX_TOOLS: usize = 1000;
 
-/// The most bytes that one definition may have.
+/// Maximum size of a definition, in bytes.
 const MAX_DEFINITION_BYTES: usize = 256 << 10;
 
-/// How many bytes of a plugin's own reason are kept.
+/// Maximum bytes to keep of a plugin's own reason.
 const MAX_REASON_BYTES: usize = 1000;
 
-/// Parts the tools that can be used from those that can't. Together they have no more than so many
-/// bytes.
+/// Separates usable tools from unusable ones. Together the usable ones have at most `most` bytes.
 pub(super) fn check_all(
     definitions: Vec<Definition>,
     most: usize,
@@ -70,7 +69,7 @@ fn bytes(definition: &Definition) -> usize {
         + definition.output.as_ref().map_or(0, String::len)
 }
 
-/// The tool, and what the schema of its params takes of memory.
+/// Returns the tool, and the memory size of the schema of its params.
 fn check(definition: Definition, bytes: usize) -> Result<(ToolDefinition, Size), String> {
     if let Ok(reason) = serde_json::from_str::<String>(&definition.parameters) {
         return Err(by_its_own_account(&reason));
@@ -113,7 +112,7 @@ fn check(definition: Definition, bytes: usize) -> Result<(ToolDefinition, Size),
     Ok((tool, size))
 }
 
-/// A tool that is part of the host, after the same checks.
+/// Checks a native tool, like a plugin's tools.
 pub(crate) fn checked_native(tool: ToolDefinition) -> Result<LoadedTool, RejectedTool> {
     let definition = Definition {
         name: tool.name,
@@ -131,7 +130,7 @@ pub(crate) fn checked_native(tool: ToolDefinition) -> Result<LoadedTool, Rejecte
     }
 }
 
-/// Why a plugin says that a tool of its can't be used, marked as its words.
+/// Returns a plugin's own reason why one of its tools can't be used, marked as the plugin's words.
 fn by_its_own_account(reason: &str) -> String {
     let mut text = reason.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.len() > MAX_REASON_BYTES {
@@ -142,7 +141,7 @@ fn by_its_own_account(reason: &str) -> String {
 }
 
 impl LoadedTool {
-    /// The tools of a plugin have one `checks`.
+    /// Compiles the params schema. All tools of a plugin share one `checks`.
     pub fn new(definition: ToolDefinition, checks: &Checks) -> Self {
         let params = ParamsSchema::new(definition.parameters.clone(), checks);
         Self { definition, params }

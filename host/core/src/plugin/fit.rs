@@ -1,16 +1,17 @@
-//! Whether a component fits the world, and if not, which item doesn't.
+//! Checks whether a component matches the world, and finds the item that doesn't.
 
 use crate::compile::outline::Outline;
 use crate::world::{TAKEN, WORLD_VERSION, takes};
 
-/// What stands for the version of a name that has none.
+/// Replaces the version of a name without one.
 const UNVERSIONED: &str = "without a version";
 
 const PACKAGE: &str = "airlock:tool/";
 const EXPORTS: [&str; 2] = ["tool", "resolver"];
 const IMPORTS: [&str; 3] = ["host", "pending-actions", "types"];
 
-/// The interfaces of WASI 0.2 that this host offers; `instance::linker` has what is behind them.
+/// The interfaces of WASI 0.2 that this host offers; `instance::linker` provides their
+/// implementations.
 const WASI: [&str; 27] = [
     "wasi:cli/environment",
     "wasi:cli/exit",
@@ -41,16 +42,16 @@ const WASI: [&str; 27] = [
     "wasi:sockets/udp-create-socket",
 ];
 
-/// What the component's outline says about it.
+/// The result of checking a component's outline.
 pub(crate) struct Fit {
     /// The version of the package that it was built for.
     pub version: String,
-    /// What it imports, sorted.
+    /// Its imports, sorted.
     pub imports: Vec<String>,
 }
 
-/// Finds the item that doesn't fit by its name and version, before anything is compiled; whether
-/// the types behind the names fit is for the linker.
+/// Finds the item that doesn't match by its name and version, before anything is compiled. The
+/// linker checks the types behind the names.
 pub(crate) fn check(mut outline: Outline) -> Result<Fit, String> {
     outline.imports.sort_by(|a, b| a.name.cmp(&b.name));
     let imports = || outline.imports.iter().map(|import| import.name.as_str());
@@ -87,12 +88,12 @@ pub(crate) fn check(mut outline: Outline) -> Result<Fit, String> {
     })
 }
 
-/// The interface, where it is one of the world's own package.
+/// Returns the interface, if it is part of the world's own package.
 fn interface_of_world(name: &str) -> Option<&str> {
     Some(split(name.strip_prefix(PACKAGE)?).0)
 }
 
-/// The version of the world's own package that a name is from.
+/// Returns the version in a name from the world's own package.
 fn world_version(name: &str) -> Option<&str> {
     Some(split(name.strip_prefix(PACKAGE)?).1)
 }
@@ -104,8 +105,8 @@ fn other_world(version: &str) -> String {
     )
 }
 
-/// Why a component for another WASI than 0.2 can't be run. There is such a one that imports nothing
-/// of WASI, and uses what came with 0.3.
+/// Returns why a component for a WASI other than 0.2 can't run. Some import nothing from WASI but
+/// use features that came with 0.3.
 fn other_wasi<'a>(mut imports: impl Iterator<Item = &'a str>, is_async: bool) -> Option<String> {
     let other = imports.find_map(|name| {
         let (_, version) = split(name.strip_prefix("wasi:")?);
@@ -128,8 +129,8 @@ fn other_wasi<'a>(mut imports: impl Iterator<Item = &'a str>, is_async: bool) ->
     ))
 }
 
-/// Of the world's own package only what is in [`IMPORTS`] is left here. Patches of a version of
-/// WASI are the linker's to tell.
+/// Returns whether the host offers an import. Imports of the world's own package were checked
+/// before, against [`IMPORTS`]. The linker checks patch versions of WASI.
 fn is_offered(import: &str) -> bool {
     if import.starts_with(PACKAGE) {
         return true;
@@ -146,8 +147,7 @@ fn split(name: &str) -> (&str, &str) {
     name.split_once('@').unwrap_or((name, UNVERSIONED))
 }
 
-/// What the linker says when a component imports something unknown, or with another type, in our
-/// words.
+/// Explains the linker's error for an import that is unknown or has another type.
 pub(crate) fn explain_link_error(error: &wasmtime::Error) -> String {
     let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
     let text = causes.join(": ");

@@ -1,4 +1,4 @@
-//! A component and what it imports.
+//! A component linked with its imports.
 
 use std::io;
 use std::sync::OnceLock;
@@ -11,9 +11,9 @@ use crate::engine::Engine;
 use crate::instance::State;
 use crate::world::GuestPre;
 
-/// A component that is linked when first asked for. One from the compile cache was linked before,
-/// by the same version of this host, so it is known to fit; and linking takes a good part of the
-/// time of a cached load.
+/// A component that is linked on first use. One from the compile cache was linked before, by the
+/// same version of this host, so it is known to match. Linking takes a good part of the time of a
+/// cached load.
 pub(super) struct Linked {
     component: Component,
     linked: OnceLock<GuestPre<State>>,
@@ -25,7 +25,7 @@ impl Linked {
         Self { component, linked }
     }
 
-    /// Links now, and tells what doesn't fit.
+    /// Links now, and reports what doesn't match.
     pub fn now(engine: &Engine, component: Component) -> wasmtime::Result<Self> {
         let linked = OnceLock::from(link(engine, &component)?);
         Ok(Self { component, linked })
@@ -43,7 +43,7 @@ impl Linked {
 }
 
 fn link(engine: &Engine, component: &Component) -> wasmtime::Result<GuestPre<State>> {
-    // The memory that all instances begin with, so that the first of them needn't make it.
+    // Create the initial memory image now, so that the first instance doesn't have to.
     unless_busy(is_busy, || component.initialize_copy_on_write_image())?;
     engine
         .linker()

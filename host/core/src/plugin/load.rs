@@ -1,4 +1,4 @@
-//! From a component's bytes to a plugin.
+//! Loads plugins from component bytes.
 
 use std::io::Read;
 use std::path::Path;
@@ -39,7 +39,7 @@ pub(super) async fn from_file(engine: &Engine, path: &Path) -> Result<Plugin, Lo
     let length = file.metadata().map_err(read)?.len();
     check_size(engine, &name, length)?;
     let mut bytes = Vec::with_capacity(length as usize + 1);
-    // It may grow meanwhile.
+    // The file may grow meanwhile.
     let most = (engine.plugin_bytes() as u64).saturating_add(1);
     file.take(most).read_to_end(&mut bytes).map_err(read)?;
     from_bytes(engine, name.into(), bytes.into()).await
@@ -82,7 +82,7 @@ pub(super) async fn from_bytes(
     if let Some(error) = failed.get(&source.digest) {
         return Err(error.of_plugin(&source.name));
     }
-    // What takes longer than a call: reading the outline, compiling, and asking for the tools.
+    // The slow part: reading the outline, compiling, and asking for the tools.
     let span = tracing::debug_span!(target: "airlock::load", "load", plugin = %source.name, digest = %source.digest);
     let began = Instant::now();
     let made = make(engine, &source).instrument(span).await;
@@ -139,14 +139,14 @@ fn loaded(
     loaded
 }
 
-/// What a component becomes that was not in the cache.
+/// The result of loading a component that was not in the cache.
 struct Made {
     component: Linked,
     code: Bytes,
     facts: Facts,
 }
 
-/// Boxed, so that whoever loads a plugin doesn't compile it again.
+/// Boxed, so that the callers' crates don't compile it again.
 fn make<'a>(engine: &'a Engine, source: &'a PluginBytes) -> BoxFuture<'a, Result<Made, LoadError>> {
     Box::pin(async move {
         let misfit = |reason| LoadError::World {
@@ -207,7 +207,7 @@ fn check_beginning(source: &PluginBytes) -> Result<(), LoadError> {
     })
 }
 
-/// What a component says of its tools, and those of them that are left out.
+/// A component's tools, and those that were left out.
 type ToolsFound = (Vec<ToolDefinition>, Vec<RejectedTool>);
 
 pub(super) fn ask_for_tools<'a>(
@@ -248,7 +248,7 @@ pub(super) fn ask_for_tools<'a>(
             instance.definitions(limits).await
         };
         match answer.await {
-            // Schemas are compiled, which can take a while.
+            // Compiling schemas can take a while.
             Ok(definitions) => {
                 let most = limits.definition_bytes;
                 let checked =

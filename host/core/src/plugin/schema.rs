@@ -1,12 +1,12 @@
-//! JSON Schemas that come from a guest: checked when a plugin is loaded, compiled when first used,
-//! and used within bounds.
+//! JSON Schemas from guests: checked when a plugin is loaded, compiled on first use, and run within
+//! bounds.
 //!
-//! A schema can ask for any amount of work: recursive references with `anyOf` double it at each
-//! level of a value, and a list of what doesn't fit can be exponential where the verdict is not. So
-//! every check is metered ([`meter`]): it ends after a number of steps, at a deadline or when told,
-//! whatever the schema and the value are, and what a step can stand for is bounded before
-//! ([`cost`]). A value is refused where it is nested too deep for code that calls itself. Most
-//! checks are done where they are asked for; one that takes more goes on on a thread of its own,
+//! A schema can ask for any amount of work. Recursive references with `anyOf` double it at each
+//! level of a value, and a list of violations can be exponential even if the verdict is not. So
+//! every check is metered ([`meter`]): it ends after a number of steps, at a deadline or on
+//! request, whatever the schema and the value are. The cost of a step is bounded in advance
+//! ([`cost`]). Values that are nested too deep for recursive code are refused. Most checks run on
+//! the calling thread; a longer one continues on a separate thread with a large stack.
 //! with a stack of its own.
 
 mod cost;
@@ -31,41 +31,43 @@ use violations::violations;
 
 pub(crate) use params::{Checks, ParamsSchema};
 
-/// How many violations an error lists.
+/// Maximum number of violations in an error.
 const LISTED: usize = 20;
 
-/// How long one violation's message may be, in bytes: it quotes the value.
+/// Maximum length of a violation's message, in bytes: it quotes the value.
 const MESSAGE_BYTES: usize = 300;
 
-/// Steps that listing what doesn't fit may take. Each may leave a note of some hundred bytes.
+/// Maximum number of steps for listing violations. Each step may leave a note of about a hundred
+/// bytes.
 const LISTING: u64 = 200_000;
 
-/// Bytes of a compiled pattern, and of what matching it remembers.
+/// Maximum bytes of a compiled pattern, and of its matching cache.
 const PATTERN_BYTES: usize = 1 << 20;
 const PATTERN_CACHE_BYTES: usize = 1 << 17;
 
-/// A schema whose text is longer than this is compiled on a stack of its own.
+/// A schema with a longer text is compiled on a separate stack.
 const SMALL: usize = 4096;
 
-/// Bytes of such a stack, of which only what is used takes memory.
+/// Bytes of such a stack; unused pages take no memory.
 const STACK: usize = 64 << 20;
 
-/// Of those, what a check may use.
+/// Bytes of the stack that a check may use.
 const STACK_USED: usize = 16 << 20;
 
-/// What is done where it is asked for.
+/// Allowance for checks on the calling thread.
 const QUICK: Allowance = Allowance {
     steps: 10_000,
     stack: 128 << 10,
     going: None,
 };
 
-/// A JSON Schema (2020-12) of somebody who isn't trusted. Whatever it says, and whatever value is
-/// checked against it, a check ends after a number of steps, and holds little memory.
+/// An untrusted JSON Schema (2020-12). For any schema and any value, a check ends after a number of
+/// steps and uses little memory.
 #[derive(Debug)]
 pub struct Schema {
     text: Json,
-    /// What comes from the compile cache was checked before, and may never be used.
+    /// Compiled on first use: a schema from the compile cache was checked before, and may never be
+    /// used.
     compiled: OnceLock<Result<Compiled, String>>,
 }
 
@@ -75,27 +77,27 @@ struct Compiled {
     cost: Cost,
 }
 
-/// What is to be said of a value.
+/// The result of judging a value.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Judged {
     Fits,
-    /// The places where it doesn't, in the schema's order.
+    /// The violations, in the schema's order.
     Misfits(Vec<Violation>),
     Stopped(Stopped),
 }
 
-/// Why a value was not found to fit a [`Schema`].
+/// The reason why a value does not match a [`Schema`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Misfit {
-    /// It doesn't, in these places; not empty.
+    /// The violations; not empty.
     Violations(Vec<Violation>),
-    /// Finding out takes more than the steps that were allowed.
+    /// The check takes more steps than allowed.
     TooManySteps,
 }
 
 impl Schema {
-    /// A schema that was checked before, or is checked when it is first used.
+    /// Wraps a schema that was checked before, or is checked on first use.
     pub(super) fn unchecked(text: Json) -> Self {
         let compiled = OnceLock::new();
         Self { text, compiled }
@@ -104,7 +106,7 @@ impl Schema {
     /// Compiles a schema.
     ///
     /// # Errors
-    /// A clause that says why it can't be used.
+    /// A clause that says why the schema can't be used.
     pub fn new(text: &Json) -> Result<Self, String> {
         let schema = Self::unchecked(text.clone());
         match schema.compiled() {
@@ -113,13 +115,13 @@ impl Schema {
         }
     }
 
-    /// What it takes of memory; nothing where it can't be used.
+    /// Returns its memory size; zero if it can't be used.
     fn size(&self) -> Size {
         self.compiled().map_or(Size::default(), |it| it.cost.size)
     }
 
-    /// Whether a value fits. Blocks for as long as that takes, which `steps` bound: a hundred
-    /// million are seconds.
+    /// Checks whether a value matches. Blocks until done; `steps` bounds the time. A hundred
+    /// million steps take seconds.
     ///
     /// # Errors
     /// [`Misfit`].
@@ -140,7 +142,7 @@ impl Schema {
         }
     }
 
-    /// None where it would take more than a moment.
+    /// Judges a value on the calling thread. Returns `None` if it takes more than a moment.
     fn judge_quickly(&self, value: &Value) -> Option<Judged> {
         if json::check_depth(value).is_err() {
             return Some(misfit(json::TooDeep.to_string()));
@@ -154,8 +156,8 @@ impl Schema {
         }
     }
 
-    /// All that can be said within what is allowed. To be called with a large stack, where the
-    /// value is not too deep.
+    /// Judges a value as far as the allowance permits. Call it with a large stack, and a value that
+    /// is not too deep.
     fn judge(&self, value: &Value, allowance: Allowance) -> Judged {
         match self.judge_with(value, allowance, LISTING) {
             Judged::Stopped(stopped) => Judged::Stopped(stopped),
@@ -174,8 +176,7 @@ impl Schema {
         let ran = meter::run(*cost, allowance.clone(), || validator.is_valid(value));
         match ran {
             Err(stopped) => return Judged::Stopped(stopped),
-            // Much the most calls are right, and telling that is cheaper than telling what is
-            // wrong.
+            // Most calls are valid, and checking that is cheaper than listing violations.
             Ok(true) => return Judged::Fits,
             Ok(false) => {}
         }
@@ -209,7 +210,7 @@ impl Schema {
     }
 }
 
-/// What is wrong with the whole value.
+/// Returns a violation of the whole value.
 fn misfit(message: String) -> Judged {
     Judged::Misfits(vec![Violation {
         path: String::new(),
@@ -217,10 +218,10 @@ fn misfit(message: String) -> Judged {
     }])
 }
 
-/// Does what may call itself often, and waits for it.
+/// Runs work that may recurse deeply on a separate stack, and waits for it.
 ///
 /// # Errors
-/// A clause, where the system has no more threads.
+/// A clause, if the system has no more threads.
 fn on_own_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK);
@@ -234,8 +235,8 @@ fn on_own_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, String> {
     })
 }
 
-/// Reads a schema and checks that it can be used; tells what it takes of memory then. `what` names
-/// it in the reason.
+/// Parses a schema, checks that it can be used, and returns its memory size. `what` names the
+/// schema in the reason.
 pub(super) fn parse(what: &str, text: &str) -> Result<(Json, Size), String> {
     let json =
         Json::checked(text).map_err(|error| format!("its {what} schema is not JSON: {error}"))?;
@@ -247,7 +248,7 @@ pub(super) fn parse(what: &str, text: &str) -> Result<(Json, Size), String> {
     Ok((json, schema.size()))
 }
 
-/// Whether it names objects as what it is about.
+/// Returns whether the schema has the type `object`.
 pub(super) fn is_of_objects(schema: &Json) -> bool {
     #[derive(serde::Deserialize)]
     struct Type<'a> {
@@ -276,7 +277,7 @@ fn compile(text: &Json) -> Result<Compiled, String> {
     Ok(Compiled { validator, cost })
 }
 
-/// The beginning of a text that may be as long as a value.
+/// Returns the beginning of a text that may be as long as a value.
 fn cut(text: &impl fmt::Display) -> String {
     let (mut beginning, is_all) = json::beginning(text, MESSAGE_BYTES);
     if !is_all {

@@ -1,4 +1,4 @@
-//! What a run of a tool was made from, and whether that is still so.
+//! The inputs of a tool's run, and whether they have changed.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -14,22 +14,22 @@ use airlock_workspace::{Facts, Kind, ReadSet, RealFolder, Stamp, View};
 
 use super::effects::{facts, identity};
 
-/// How many paths are noted of what one run of a guest reads.
+/// Maximum number of paths to note per run of a guest.
 pub(super) const PATHS: usize = 20_000;
 
-/// Bytes of files whose digests are noted for one call.
+/// Maximum bytes of files whose digests are noted for one call.
 const HASHED: u64 = 256 << 20;
 
-/// Bytes of one such file.
+/// Maximum bytes of one such file.
 const HASHED_OF_ONE: u64 = 64 << 20;
 
-/// Nothing is there.
+/// Nothing is at the path.
 const NOTHING: u64 = 1;
 
-/// What is there has to be taken for changed.
+/// Must be treated as changed.
 const UNKNOWN: u64 = 0;
 
-/// The files whose contents were read, as they were then.
+/// Returns the files whose contents were read, as they were then.
 pub(crate) fn read_files(view: &View, reads: &ReadSet) -> ReadFiles {
     let now = SystemTime::now();
     let mut noted = ReadFiles {
@@ -46,7 +46,7 @@ pub(crate) fn read_files(view: &View, reads: &ReadSet) -> ReadFiles {
         let mut file = ReadFile::new(stamp.fingerprint(true), stamp.mode, None);
         if stamp.size <= HASHED_OF_ONE.min(left) {
             left -= stamp.size;
-            // What has changed since it was read has no digest, and is stale for that.
+            // A file that has changed since it was read gets no digest, and is therefore stale.
             if let Ok(Some((found, facts))) = real.facts(path)
                 && found.is_unchanged(stamp)
             {
@@ -61,7 +61,7 @@ pub(crate) fn read_files(view: &View, reads: &ReadSet) -> ReadFiles {
     noted
 }
 
-/// All that was looked at. None where that was too much.
+/// Returns fingerprints of everything that was read, or `None` if that was too much.
 pub(crate) fn fingerprints(reads: &ReadSet) -> Option<Fingerprints> {
     let now = SystemTime::now();
     let paths = reads.paths.iter().map(|(path, read)| {
@@ -72,13 +72,13 @@ pub(crate) fn fingerprints(reads: &ReadSet) -> Option<Fingerprints> {
             Some(stamp) if times_count(stamp) && !is_settled(stamp, now) => UNKNOWN,
             Some(stamp) => stamp.fingerprint(read.contents),
         };
-        // Which of both a directory was looked at for shows in its fingerprint alone.
+        // Only the fingerprint of a directory shows for which of both it was read.
         (path.to_string(), fingerprint)
     });
     (!reads.is_cut).then(|| Fingerprints(paths.collect()))
 }
 
-/// Whether anything of it has changed.
+/// Returns whether any of it has changed.
 ///
 /// # Errors
 /// Those of the system.
@@ -96,14 +96,13 @@ pub(crate) fn has_changed(view: &View, looked_at: &Fingerprints) -> io::Result<b
     Ok(false)
 }
 
-/// The files of a workspace as they are, for comparisons: the contents of each are read once at
-/// most.
+/// The current files of a workspace, for comparisons. Contents of each file are read at most once.
 pub(crate) struct FilesNow<'a> {
     real: RefCell<RealFolder<'a>>,
     facts: RefCell<HashMap<String, Now>>,
 }
 
-/// What is at a path.
+/// The state of a path.
 #[derive(Clone)]
 enum Now {
     Is(Rc<Facts>),
@@ -113,7 +112,7 @@ enum Now {
 }
 
 impl<'a> FilesNow<'a> {
-    /// `time`: the most that reading contents may take, for all files together.
+    /// `time` is the maximum time for reading contents, for all files together.
     pub fn new(view: &'a View, time: Duration) -> Self {
         Self {
             real: RefCell::new(view.real().within(time)),
@@ -140,12 +139,12 @@ impl<'a> FilesNow<'a> {
     }
 }
 
-/// What an action is about: what its preview was made from, and what it changes.
+/// The files that an action depends on: inputs of its preview, and files it changes.
 pub(crate) struct Basis {
-    /// What the preview was made from: the same for all that one call pushed.
+    /// Inputs of the preview, shared by all actions of one call.
     read: Arc<ReadFiles>,
     pub changes: Vec<Change>,
-    /// What the rehearsal has looked at, of which the files that it changes are a part.
+    /// Inputs of the rehearsal, including the files that it changes.
     pub looked_at: Option<Fingerprints>,
     pub left_by_others: BTreeMap<String, Option<String>>,
 }
@@ -170,17 +169,17 @@ impl From<ActionBasis> for Basis {
 }
 
 impl Basis {
-    /// Whether nothing was read and nothing is changed, as far as anybody has looked.
+    /// Returns whether no file was read or is changed, as far as is known.
     pub fn is_empty(&self) -> bool {
         self.has_no_files() && self.looked_at.is_none()
     }
 
-    /// Whether no file is known that it is about.
+    /// Returns whether it has no known files.
     pub fn has_no_files(&self) -> bool {
         self.read.files.is_empty() && self.changes.is_empty()
     }
 
-    /// The files that are not as they were.
+    /// Returns the files that have changed.
     ///
     /// # Errors
     /// Those of the system.
@@ -224,7 +223,7 @@ impl Basis {
         let left: BTreeSet<&str> = self.changes.iter().filter_map(left_by).collect();
         for change in &self.changes {
             let is_new = change.after.is_some() && !there.contains(&*change.path);
-            // What is there in a directory that goes elsewhere goes with it.
+            // Entries of a directory that moves away move with it.
             let takes_its_place = above(&change.path).any(|above| left.contains(above));
             if is_new && !takes_its_place && view.stamp(&change.path)?.is_some() {
                 stale.insert(change.path.clone(), Staleness::Appeared);
@@ -238,7 +237,7 @@ impl Basis {
 
     fn is_known(&self, path: &str, stamp: &Stamp) -> bool {
         let then = self.looked_at.as_ref().and_then(|it| it.0.get(path));
-        // Of a directory it says less than what was reviewed.
+        // For a directory, it says less than the review.
         stamp.kind != Kind::Directory && then == Some(&stamp.fingerprint(false))
     }
 
@@ -256,7 +255,7 @@ impl Basis {
         if stamp.fingerprint(true) == then.fingerprint {
             return Ok(None);
         }
-        // A file that can't be the same isn't read.
+        // Don't read a file that can't be the same.
         let is_noted = then.digest.is_some() && stamp.size <= HASHED_OF_ONE;
         let is_digested = is_noted || left.is_some_and(Option::is_some);
         let digest = match is_digested.then(|| view.facts(path)) {
@@ -269,7 +268,7 @@ impl Basis {
     }
 }
 
-/// The place that something leaves.
+/// Returns the path that a change vacates.
 fn left_by(change: &Change) -> Option<&str> {
     match (&change.from, &change.after) {
         (Some(from), _) => Some(from),
@@ -278,20 +277,21 @@ fn left_by(change: &Change) -> Option<&str> {
     }
 }
 
-/// The directories above a path, but the workspace itself.
+/// Iterates over the parent directories of a path, except for the workspace itself.
 fn above(path: &str) -> impl Iterator<Item = &str> {
     let slashes = path.match_indices('/');
     slashes.map(|(at, _)| &path[..at])
 }
 
-/// Whether a later change would show in its times, as finely as the file system's clock goes.
+/// Returns whether a later change would alter its times, given the resolution of the file system's
+/// clock.
 fn is_settled(stamp: &Stamp, now: SystemTime) -> bool {
     let (seconds, nanoseconds) = stamp.changed;
     let Ok(seconds) = u64::try_from(seconds) else {
         return true;
     };
     let tick = match nanoseconds {
-        // It may know nothing finer than two seconds.
+        // The file system's resolution may be two seconds.
         0 => Duration::from_secs(2),
         _ => Duration::from_millis(20),
     };

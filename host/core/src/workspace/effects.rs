@@ -1,4 +1,4 @@
-//! What a layer changes, as whoever decides about it is told.
+//! Describes the changes of a layer for the decider.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -12,22 +12,22 @@ use similar::TextDiff;
 
 use super::folder;
 
-/// Bytes of a file of which a diff is made, before and after.
+/// Maximum bytes of a file for a diff, before and after the change.
 const DIFFED: u64 = 256 << 10;
 
-/// Bytes of all diffs of one action.
+/// Maximum bytes of all diffs of one action.
 const DIFFS: usize = 1 << 20;
 
-/// How long is spent on making the diffs of one action short. A file of many short lines, all of
-/// which change, takes half a second, and there may be thousands; what is found when the time is up
-/// is a diff too, only a longer one.
+/// Time limit for minimizing the diffs of one action. A file with many short lines that all change
+/// takes half a second, and there may be thousands. After the time limit, the result is still a
+/// valid diff, only a longer one.
 const DIFF_TIME: Duration = Duration::from_millis(500);
 
-/// Lines around a difference.
+/// Context lines around a difference.
 const CONTEXT: usize = 3;
 
-/// All that the open layer of a view changes. `before` is the same folder without it; where there
-/// is one, contents of texts are told as diffs.
+/// Returns all changes in the open layer of a view. `before` is the same folder without the layer;
+/// if given, text changes include diffs.
 ///
 /// # Errors
 /// Those of the system.
@@ -48,7 +48,7 @@ pub(crate) fn changes_of(view: &View, before: Option<&View>) -> io::Result<Vec<C
                 }
                 Err(why) => change.withheld = why,
             }
-            // Bounds the memory that they take.
+            // Bounds their memory.
             if held > 4 * DIFFS {
                 held = withhold_the_longest(&mut changes[..=at]);
             }
@@ -58,8 +58,8 @@ pub(crate) fn changes_of(view: &View, before: Option<&View>) -> io::Result<Vec<C
     Ok(changes)
 }
 
-/// The shortest diffs are shown, as many as there is room for: one that is long hides no others.
-/// Gives how many bytes these are.
+/// Keeps the shortest diffs that fit, so that a long one doesn't hide others. Returns their total
+/// bytes.
 fn withhold_the_longest(changes: &mut [Change]) -> usize {
     let mut shown: Vec<&mut Change> = changes.iter_mut().filter(|it| it.diff.is_some()).collect();
     let length = |change: &Change| change.diff.as_ref().map_or(0, String::len);
@@ -77,7 +77,7 @@ fn withhold_the_longest(changes: &mut [Change]) -> usize {
     DIFFS - left
 }
 
-/// The same, of what is known already, without contents.
+/// Converts known changes, without contents.
 pub(crate) fn told(found: &ChangeSet) -> Vec<Change> {
     found.changes.iter().map(change).collect()
 }
@@ -140,8 +140,8 @@ fn has_other_contents(change: &Change) -> bool {
 }
 
 /// # Errors
-/// Why there is none; without a reason where a file can't be read, or something that is no file
-/// becomes one.
+/// The reason why there is no diff. There is no reason if a file can't be read, or if something
+/// other than a file becomes one.
 fn diff(
     change: &Change,
     view: &View,
@@ -168,10 +168,10 @@ fn diff(
     Ok(unified.to_string())
 }
 
-/// What a file holds: nothing where there is none.
+/// Returns the contents of a file, or an empty text if there is none.
 ///
 /// # Errors
-/// As [`diff`].
+/// As for [`diff`].
 fn text(view: &View, path: &str, facts: Option<&Facts>) -> Result<String, Option<Withheld>> {
     let Some(facts) = facts else {
         return Ok(String::new());
@@ -189,19 +189,19 @@ fn text(view: &View, path: &str, facts: Option<&Facts>) -> Result<String, Option
     }
 }
 
-/// None where it can't be read.
+/// Returns `None` if the file can't be read.
 fn contents(view: &View, path: &str, size: u64) -> Option<Vec<u8>> {
     let Opened::File(file) = view.root().open(path, OpenOptions::default()).ok()? else {
         return None;
     };
     let mut bytes = folder::contents(&file, size, size).ok()?;
-    // What came behind it meanwhile is another change.
+    // Bytes appended meanwhile belong to another change.
     bytes.truncate(usize::try_from(size).ok()?);
     Some(bytes)
 }
 
-/// Whether a file is likely to hold a secret, by its name alone: nobody is shown what such a file
-/// holds unless they ask for the file itself.
+/// Returns whether a file probably holds a secret, judged by its name alone. Its contents are not
+/// shown unless requested for this file.
 fn is_likely_secret(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     let name = path.rsplit('/').next().unwrap_or_default();
@@ -225,7 +225,7 @@ fn is_likely_secret(path: &str) -> bool {
         ".git-credentials",
         ".htpasswd",
     ];
-    // In programs, such a word is what they are about.
+    // In source files, such words are usually the subject of the code.
     let words = ["secret", "credential", "password"];
     let kinds = ["", "json", "yaml", "yml", "toml", "ini", "conf", "txt"];
     let kind = name.split_once('.').map_or("", |(_, rest)| rest);

@@ -1,9 +1,9 @@
-//! The workspace for producers that are part of the host: one type to read it with, and one to
-//! change it with, both over the view that guests have.
+//! The workspace for native producers: a type for reading and a type for changing it, both on top
+//! of the view that guests have.
 //!
-//! They keep to the directory that was there when the session was opened, whatever its path leads
-//! to later, and never leave it. What is changed goes to a layer, which is committed once the call
-//! has succeeded, or never.
+//! They stay in the directory that existed when the session was opened, wherever its path leads
+//! later, and never leave it. Changes go to a layer, which is committed after the call has
+//! succeeded, or never.
 
 use std::fmt;
 use std::io;
@@ -17,17 +17,17 @@ use airlock_workspace::{Directory, Kind, Metadata, OpenFile, OpenOptions, Opened
 
 use super::WorkspaceFolder;
 
-/// Read access to the workspace. Paths are relative to it, links are not followed at their end, and
-/// none leads out of it. Cheap to clone, for other threads to have.
+/// Read access to the workspace. Paths are relative to it, a link at the end of a path is not
+/// followed, and no link leads out of the workspace. Cloning is cheap, for use on other threads.
 #[derive(Clone)]
 pub struct ReadableFolder {
     view: View,
     path: PathBuf,
 }
 
-/// Read and write access to the workspace. What is written is seen through this and its clones
-/// alone, until it is committed, by the host, once the call has succeeded. After the call's end
-/// each change is refused (`EROFS`).
+/// Read and write access to the workspace. Only this value and its clones see the changes until the
+/// host commits them, after the call has succeeded. After the end of the call, each change fails
+/// with `EROFS`.
 #[derive(Clone)]
 pub struct WritableFolder {
     readable: ReadableFolder,
@@ -47,25 +47,25 @@ pub enum EntryKind {
     Special,
 }
 
-/// The contents of a file, and what else is known of it.
+/// The contents and permissions of a file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ReadFile {
     /// The contents.
     pub bytes: Vec<u8>,
-    /// Its permissions: 0o7777 at most.
+    /// The permissions: 0o7777 at most.
     pub mode: u32,
 }
 
-/// Why a file was not read.
+/// The reason why a file was not read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Unread {
-    /// It is larger than the caller's limit: its size in bytes.
+    /// The file is larger than the caller's limit; its size in bytes.
     TooLarge(u64),
-    /// It is no regular file.
+    /// It is not a regular file.
     NotAFile,
-    /// The system's reason.
+    /// The system's error.
     Io(io::Error),
 }
 
@@ -93,17 +93,17 @@ impl EntryKind {
 }
 
 impl ReadFile {
-    /// Whether nobody at all may write to it.
+    /// Returns whether no user may write to it.
     pub fn is_read_only(&self) -> bool {
         self.mode & 0o222 == 0
     }
 }
 
 impl ReadableFolder {
-    /// A directory, as a session would open it: to test what reads from one.
+    /// Opens a directory as a session would, to test code that reads from one.
     ///
     /// # Errors
-    /// [`Error::Workspace`] where there is none.
+    /// [`Error::Workspace`] if there is no such directory.
     pub fn at(path: &Path) -> Result<Self, Error> {
         let workspace = WorkspaceFolder::at(path, Machine::this().clone());
         let workspace = workspace.map_err(|error| Error::workspace(path, &error))?;
@@ -117,13 +117,13 @@ impl ReadableFolder {
         Self { view, path }
     }
 
-    /// The workspace's absolute path, to list what lies in it and to tell of it. Nothing is to be
-    /// opened by it: what it leads to may be another directory meanwhile.
+    /// Returns the workspace's absolute path, for listing and messages. Don't open anything by it:
+    /// it may lead to another directory by now.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What there is at a path; none where there is nothing.
+    /// Returns the kind of the entry at a path, or `None` if there is none.
     ///
     /// # Errors
     /// Those of the system.
@@ -137,7 +137,7 @@ impl ReadableFolder {
         }
     }
 
-    /// The names in a directory, in the order of their bytes. Those that are no UTF-8 are left out.
+    /// Returns the names in a directory, in byte order. Leaves out names that are not UTF-8.
     ///
     /// # Errors
     /// Those of the system.
@@ -160,7 +160,7 @@ impl ReadableFolder {
         Ok(entries.collect())
     }
 
-    /// Reads a file of at most so many bytes. Links are not followed.
+    /// Reads a file of at most `most` bytes. Links are not followed.
     ///
     /// # Errors
     /// [`Unread`].
@@ -168,11 +168,10 @@ impl ReadableFolder {
         self.read_at(path, most, false)
     }
 
-    /// Reads a regular file of at most so many bytes, also through links that stay in the
-    /// workspace.
+    /// Reads a regular file of at most `most` bytes. Follows links that stay in the workspace.
     ///
     /// # Errors
-    /// Those of the system, and one where it is no regular file or larger.
+    /// Those of the system, and one if it is not a regular file or is larger.
     pub fn read_through_links(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
         match self.read_at(path, most, true) {
             Ok(read) => Ok(read.bytes),
@@ -204,7 +203,7 @@ impl ReadableFolder {
         if metadata.size > most {
             return Err(Unread::TooLarge(metadata.size));
         }
-        // It may grow meanwhile.
+        // The file may grow meanwhile.
         let bytes = contents(&file, metadata.size, most).map_err(Unread::Io)?;
         if bytes.len() as u64 > most {
             return Err(Unread::TooLarge(bytes.len() as u64));
@@ -226,18 +225,18 @@ impl ReadableFolder {
 }
 
 impl WritableFolder {
-    /// `view` has a layer.
+    /// `view` must have a layer.
     pub(crate) fn of(view: View, path: &Path) -> Self {
         let readable = ReadableFolder::of(view, path);
         Self { readable }
     }
 
-    /// Gives a file new contents, all of them, and makes it where there is nothing. What it had of
-    /// permissions, its owner and its extended attributes stay; other names of it (hard links) keep
-    /// the old contents. A link is not followed.
+    /// Replaces the contents of a file, or creates it. Its permissions, owner and extended
+    /// attributes stay. Other names of the file (hard links) keep the old contents. Links are not
+    /// followed.
     ///
     /// # Errors
-    /// Those of the system, say where this process may not write to the file.
+    /// Those of the system, for example if this process may not write to the file.
     pub fn write(&self, path: &Path, contents: &[u8]) -> io::Result<()> {
         let options = OpenOptions {
             write: true,
@@ -251,8 +250,8 @@ impl WritableFolder {
         }
     }
 
-    /// Moves something to another name, and replaces what is there, as the system does: a file may
-    /// take the place of a file or a link, and a directory that of an empty one.
+    /// Renames an entry, and replaces the target by the system's rules: a file can replace a file
+    /// or a link, and a directory can replace an empty directory.
     ///
     /// # Errors
     /// Those of the system.
@@ -261,7 +260,7 @@ impl WritableFolder {
         root.rename(as_text(from)?, &root, as_text(to)?)
     }
 
-    /// Makes a directory.
+    /// Creates a directory.
     ///
     /// # Errors
     /// Those of the system.
@@ -269,7 +268,7 @@ impl WritableFolder {
         self.root().create_directory(as_text(path)?)
     }
 
-    /// Makes a symbolic link. One to an absolute path is refused.
+    /// Creates a symbolic link. Refuses absolute targets.
     ///
     /// # Errors
     /// Those of the system.
@@ -277,7 +276,7 @@ impl WritableFolder {
         self.root().create_link(target, as_text(path)?)
     }
 
-    /// Removes what is no directory.
+    /// Removes an entry that is not a directory.
     ///
     /// # Errors
     /// Those of the system.
@@ -285,7 +284,7 @@ impl WritableFolder {
         self.root().remove_file(as_text(path)?)
     }
 
-    /// Removes a directory that is empty.
+    /// Removes an empty directory.
     ///
     /// # Errors
     /// Those of the system.
@@ -310,10 +309,10 @@ impl Deref for WritableFolder {
     }
 }
 
-/// What a view says of what can't be opened without doing something to it.
+/// Error code of a view for entries that can't be opened without side effects.
 const NOT_SUPPORTED: i32 = rustix::io::Errno::OPNOTSUPP.raw_os_error();
 
-/// The workspace itself is `.`.
+/// Returns the path as text; the workspace itself is `.`.
 fn as_text(path: &Path) -> io::Result<&str> {
     match path.to_str() {
         Some("") => Ok("."),
@@ -325,7 +324,7 @@ fn as_text(path: &Path) -> io::Result<&str> {
     }
 }
 
-/// Up to the end, or one byte more than the limit.
+/// Reads up to the end, or one byte more than the limit.
 pub(super) fn contents(file: &OpenFile, size: u64, most: u64) -> io::Result<Vec<u8>> {
     let most = usize::try_from(most.saturating_add(1)).unwrap_or(usize::MAX);
     let mut bytes = vec![0; (size as usize).saturating_add(1).min(most)];

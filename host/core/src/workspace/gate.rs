@@ -1,7 +1,7 @@
 //! `wasi:filesystem`: the workspace through its view, and the scratch directory through wasmtime's
 //! own implementation, both behind our checks.
 //!
-//! Each function that would change something asks [`FilesView::may_change`] first, whatever the
+//! Each function that changes something calls [`FilesView::may_change`] first, whatever the
 //! descriptor was opened for and whenever that was.
 
 mod access;
@@ -160,7 +160,7 @@ impl WasiDescriptor for FilesView<'_> {
             .await
     }
 
-    /// Refused: a second name of a workspace file could stand where other rules hold.
+    /// Refused: a second name of a workspace file could be in a place with other rules.
     async fn link_at(
         &mut self,
         fd: Fd,
@@ -232,7 +232,7 @@ impl WasiDescriptor for FilesView<'_> {
         Ok(())
     }
 
-    // What only reads.
+    // Functions that only read.
 
     fn read_via_stream(&mut self, fd: Fd, offset: u64) -> FsResult<Resource<DynInputStream>> {
         let _handle = self.handle(&fd)?;
@@ -262,7 +262,7 @@ impl WasiDescriptor for FilesView<'_> {
     }
 
     async fn sync_data(&mut self, fd: Fd) -> FsResult<()> {
-        // What is written to the workspace is synced when it is committed.
+        // Written data in the workspace is synced when it is committed.
         if self.viewed(&fd)?.is_some() {
             return Ok(());
         }
@@ -270,7 +270,7 @@ impl WasiDescriptor for FilesView<'_> {
     }
 
     async fn sync(&mut self, fd: Fd) -> FsResult<()> {
-        // What is written to the workspace is synced when it is committed.
+        // Written data in the workspace is synced when it is committed.
         if self.viewed(&fd)?.is_some() {
             return Ok(());
         }
@@ -345,7 +345,7 @@ impl WasiDescriptor for FilesView<'_> {
         check_path(&path)?;
         if let Some(viewed) = self.viewed(&fd)? {
             let target = viewed.directory()?.read_link(&path).map_err(code)?;
-            // Where it leads is nothing of the guest's.
+            // The guest must not see absolute targets.
             return match target.starts_with('/') {
                 true => Err(ErrorCode::NotPermitted.into()),
                 false => Ok(target),

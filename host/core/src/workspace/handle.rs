@@ -1,4 +1,4 @@
-//! What an instance has open, counted: against its own limit, against what its session may take of
+//! Counts the open handles of an instance: against its own limit, against its tenant's portion of
 //! the engine's descriptors, and for files of the scratch directory, against the directory's quota.
 
 use std::sync::Arc;
@@ -7,17 +7,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::quota::Counted;
 use crate::budget::{Held, Portion};
 
-/// How many files, directories and listings an instance has open.
+/// Number of files, directories and listings that an instance has open.
 #[derive(Debug, Clone)]
 pub(super) struct OpenCount {
     open: Arc<AtomicUsize>,
     most: usize,
 }
 
-/// Something that is open. A file is until its descriptor and all streams of it are gone.
+/// An open handle. A file counts until its descriptor and all its streams are gone.
 #[derive(Debug)]
 pub(crate) struct OpenHandle {
-    /// Files of the scratch directory.
+    /// Set for files of the scratch directory.
     counted: Option<Counted>,
     _descriptors: Option<Held>,
     count: OpenCount,
@@ -32,14 +32,13 @@ impl OpenCount {
         }
     }
 
-    /// For another handle on a descriptor that is open already. None where there are as many
-    /// handles as there may be.
+    /// Returns another handle on an open descriptor, or `None` at the maximum number of handles.
     pub fn another(&self) -> Option<OpenHandle> {
         self.enter(1, None)
     }
 
-    /// For something that takes so many descriptors. None where it is too much, for the instance or
-    /// for its tenant.
+    /// Returns a handle that takes `count` descriptors, or `None` if that exceeds the limit of the
+    /// instance or its tenant.
     pub fn taking(&self, count: usize, of: &Portion) -> Option<OpenHandle> {
         if self.open.load(Ordering::Relaxed) + count > self.most {
             return None;
@@ -49,7 +48,7 @@ impl OpenCount {
     }
 
     fn enter(&self, weight: usize, held: Option<Held>) -> Option<OpenHandle> {
-        // An instance has one thread: nobody else enters in between.
+        // An instance has one thread, so nothing changes in between.
         if self.open.load(Ordering::Relaxed) + weight > self.most {
             return None;
         }

@@ -1,4 +1,4 @@
-//! What one call may change above the workspace.
+//! Limits on the changes of one call above the workspace.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use airlock_model::limits::Limits;
 use airlock_workspace::LayerOptions;
 
-/// The part of a session's limits that a layer keeps.
+/// The session limits that apply to a layer.
 #[derive(Clone, Copy)]
 pub(crate) struct LayerLimits {
     files: usize,
@@ -23,7 +23,8 @@ impl LayerLimits {
         }
     }
 
-    /// For a layer whose large contents go to `spill`. `clock`: what is written gets this time.
+    /// Returns options for a layer whose large contents go to `spill`. Written files get the
+    /// timestamp `clock`.
     pub fn options(self, spill: impl Into<PathBuf>, clock: Option<SystemTime>) -> LayerOptions {
         let mut options = LayerOptions::new(spill);
         options.clock = clock;

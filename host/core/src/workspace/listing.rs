@@ -1,7 +1,7 @@
 //! The entries of a directory, read as the guest asks for them.
 //!
-//! wasmtime's own reads them all beforehand, into memory that no limit counts, and ends at the
-//! first name that is no UTF-8. What comes behind it would be hidden.
+//! wasmtime's own implementation reads them all in advance, into memory without a limit, and stops
+//! at the first name that is not UTF-8, which hides the names after it.
 
 use std::fs::File;
 use std::io;
@@ -13,19 +13,19 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{DescriptorType, DirectoryEn
 use super::named::Listed;
 use super::{OpenHandle, viewed};
 
-/// How many names are passed over before others get their turn.
+/// Number of skipped names before other tasks get their turn.
 const PATIENCE: usize = 256;
 
-/// How many descriptors one needs.
+/// Number of descriptors that a listing needs.
 pub(super) const DESCRIPTORS: usize = 2;
 
 pub(super) struct Listing {
     entries: Entries,
-    /// Names that no guest can be told, since WASI's are UTF-8, and that were not counted yet.
+    /// Names that are not UTF-8, so that WASI can't express them, and that were not counted yet.
     pub left_out: u64,
-    /// Whether it counts as one that left some out.
+    /// Whether this listing was counted as incomplete.
     pub told: bool,
-    /// Of the workspace; none for the scratch directory.
+    /// Set for the workspace; `None` for the scratch directory.
     pub listed: Option<Listed>,
     /// Counts it as open.
     _handle: Arc<OpenHandle>,
@@ -33,14 +33,14 @@ pub(super) struct Listing {
 
 enum Entries {
     Read(ReadDir),
-    /// In the order of names, so that it is the same each time.
+    /// Sorted by name, so that the order is always the same.
     Sorted(std::vec::IntoIter<airlock_workspace::Entry>),
 }
 
-/// What a listing came by.
+/// The next result of a listing.
 pub(super) enum Next {
     Entry(DirectoryEntry),
-    /// Only names that can't be told, so far.
+    /// Only names that can't be expressed so far.
     NothingYet,
     End,
 }
@@ -56,8 +56,8 @@ impl Listing {
         })
     }
 
-    /// Of a directory of the workspace. While nothing is changed above it and nobody asks for an
-    /// order, it is read entry by entry.
+    /// Lists a directory of the workspace. It is read entry by entry if there are no changes above
+    /// it and no order is needed.
     pub fn of_viewed(listed: Listed, in_order: bool, handle: Arc<OpenHandle>) -> io::Result<Self> {
         let directory = &listed.directory;
         let real = if in_order { None } else { directory.real()? };
@@ -91,7 +91,7 @@ impl Listing {
                 return Ok(Next::End);
             };
             match entry.file_name().into_string() {
-                // The host's own, which no guest is shown.
+                // The host's private directory, which guests don't see.
                 Ok(name) if airlock_workspace::is_private(&name) => {}
                 Ok(name) => {
                     let type_ = kind(&entry);
@@ -104,7 +104,8 @@ impl Listing {
     }
 }
 
-/// Not all file systems tell it beside the name. What is gone meanwhile is of no kind.
+/// Not all file systems return the kind with the name. An entry that has vanished has an unknown
+/// kind.
 fn kind(entry: &DirEntry) -> DescriptorType {
     let told = entry.file_type().map_or(DescriptorType::Unknown, kind_of);
     match told {

@@ -1,8 +1,8 @@
-//! What a guest was told of last, so that what it asks of that next needs no second look.
+//! The last file that a guest asked about, so that its next question needs no second lookup.
 //!
-//! C libraries number a file as POSIX has it: a `stat` of theirs is `metadata-hash-at` and
-//! `stat-at` of the same path, in either order, and their `readdir` asks for the hash of each name
-//! that it gives.
+//! C libraries identify files as POSIX requires: their `stat` calls `metadata-hash-at` and
+//! `stat-at` for the same path, in either order, and their `readdir` asks for the hash of each
+//! returned name.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,16 +14,15 @@ use wasmtime_wasi::filesystem::Descriptor;
 
 use super::{Gate, Handle};
 
-/// How long it takes a guest at most to ask the second question of the two. Later ones are answered
-/// by a look.
+/// Maximum time between the two questions. Later ones need a lookup.
 const AT_ONCE: Duration = Duration::from_millis(1);
 
-/// The last name that a guest was told of. It answers the other question of the two, if that comes
-/// next, and no descriptor was closed meanwhile, nor anything changed by the guest.
+/// The last name that a guest asked about. It answers the other question of the two if that comes
+/// next, no descriptor was closed, and the guest changed nothing meanwhile.
 #[derive(Default)]
 pub(super) struct LastNamed(Option<Named>);
 
-/// What is asked about.
+/// The subject of a question.
 #[derive(Clone, Copy)]
 pub(super) struct Question<'a> {
     /// The descriptor's index in the resource table.
@@ -36,36 +35,36 @@ struct Named {
     fd: u32,
     path: String,
     follow: bool,
-    /// Also where nobody has looked.
+    /// True also if it is unknown.
     may_be_link: bool,
     other: Other,
     when: Instant,
-    /// How often the gate had been passed.
+    /// The gate's count of passes at that time.
     passed: u64,
 }
 
-/// The answer to the question that was not asked yet.
+/// The answer to the other question.
 enum Other {
-    /// Of `metadata-hash-at`, after a stat or a listing.
+    /// For `metadata-hash-at`, after a stat or a listing.
     Identity([u8; 16]),
-    /// Of `stat-at`, after that.
+    /// For `stat-at`, after `metadata-hash-at`.
     Metadata(Metadata),
 }
 
 impl LastNamed {
-    /// By a stat.
+    /// Notes the result of a stat.
     pub fn stat(&mut self, question: Question<'_>, found: &Metadata, gate: &Gate) {
         let is_link = found.kind == Kind::Link;
         self.put(question, is_link, Other::Identity(found.identity), gate);
     }
 
-    /// By a look for its hash.
+    /// Notes the result of a lookup for the hash.
     pub fn hashed(&mut self, question: Question<'_>, found: Metadata, gate: &Gate) {
         let is_link = found.kind == Kind::Link;
         self.put(question, is_link, Other::Metadata(found), gate);
     }
 
-    /// By a listing.
+    /// Notes a name from a listing.
     pub fn listed(&mut self, of: Option<&Listed>, name: &str, gate: &Gate) {
         self.0 = None;
         if let Some(of) = of
@@ -118,7 +117,7 @@ impl LastNamed {
 
 impl Named {
     fn is_about(&self, question: Question<'_>, gate: &Gate) -> bool {
-        // What is no link is the same where links are followed.
+        // Following links makes no difference for an entry that is not a link.
         let is_as_followed = !self.follow && !self.may_be_link;
         (self.fd, &*self.path) == (question.fd, question.path)
             && (self.follow == question.follow || is_as_followed)
@@ -127,7 +126,7 @@ impl Named {
     }
 }
 
-/// The directory that a listing is of.
+/// The directory of a listing.
 pub(super) struct Listed {
     /// The descriptor's index in the resource table.
     fd: u32,
@@ -142,7 +141,7 @@ impl Listed {
         }
     }
 
-    /// Whether the descriptor stands for the directory still.
+    /// Returns whether the descriptor still refers to the directory.
     pub fn is_open(&self, handles: &HashMap<u32, Handle>) -> bool {
         let viewed = handles.get(&self.fd).and_then(|it| it.viewed.as_ref());
         let directory = viewed.and_then(|viewed| viewed.directory().ok());

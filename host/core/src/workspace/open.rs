@@ -1,8 +1,8 @@
-//! `open-at`: as wasmtime opens, but without waiting for the other end of a pipe.
+//! `open-at`: opens like wasmtime, but without waiting for the other end of a pipe.
 //!
-//! What there is at a path may be another thing a moment later, so that looking first is not
-//! enough. And it is not needless: who opens a pipe or a device has done something to it, so that
-//! is refused before where it can be seen.
+//! The entry at a path may be replaced at any moment, so checking first is not enough. But it is
+//! necessary: opening a pipe or a device has side effects, so this is refused in advance if it can
+//! be detected.
 
 use std::fs::File;
 use std::io;
@@ -17,11 +17,10 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
     DescriptorFlags, ErrorCode, OpenFlags, PathFlags,
 };
 
-/// The longest path that Linux takes. Where a path is walked by hand, a longer one would take its
-/// time.
+/// The longest path that Linux accepts. Walking a longer path by hand would take time.
 const MAX_PATH_BYTES: usize = 4096;
 
-/// What was opened.
+/// The result of opening.
 pub(super) struct Opened {
     pub descriptor: Descriptor,
     pub metadata: Metadata,
@@ -34,8 +33,8 @@ pub(super) fn check_path(path: &str) -> Result<(), ErrorCode> {
     }
 }
 
-/// What there is at a path; none where it can't be reached, which is for the operation itself to
-/// say.
+/// Returns the metadata at a path, or `None` if it can't be reached; the operation itself then
+/// reports the error.
 pub(super) fn look(directory: &File, path: &str, follow: FollowSymlinks) -> Option<Metadata> {
     cap_primitives::fs::stat(directory, Path::new(path), follow).ok()
 }
@@ -47,8 +46,8 @@ pub(super) fn follows(flags: PathFlags) -> FollowSymlinks {
     }
 }
 
-/// Whether what there is can be opened: pipes, sockets and devices can't, and a link is for the
-/// opening to follow or refuse.
+/// Checks that an entry can be opened: pipes, sockets and devices can't. Opening itself follows or
+/// refuses links.
 pub(super) fn check_kind(found: &Metadata) -> Result<(), ErrorCode> {
     let kind = found.file_type();
     match kind.is_file() || kind.is_dir() || kind.is_symlink() {
@@ -83,7 +82,7 @@ pub(super) fn open_beneath(
     })
 }
 
-/// As `wasmtime_wasi` makes them.
+/// Same options as in `wasmtime_wasi`.
 fn options(
     path_flags: PathFlags,
     open: OpenFlags,
@@ -114,7 +113,7 @@ fn options(
         options.write(true);
         mode |= OpenMode::WRITE;
     }
-    // What is open for nothing can still be asked about.
+    // A descriptor without any access can still be queried.
     if flags.contains(DescriptorFlags::READ) || !flags.contains(DescriptorFlags::WRITE) {
         options.read(true);
         mode |= OpenMode::READ;
@@ -123,8 +122,7 @@ fn options(
     Ok((options, mode))
 }
 
-/// Those of the system's errors that WASI has no name for, and wasmtime calls an error of the
-/// device.
+/// Converts errors of the system for which WASI has no name and wasmtime returns an I/O error.
 pub(super) fn code(error: io::Error) -> ErrorCode {
     #[cfg(unix)]
     if let Some(error) = error.raw_os_error() {
@@ -135,12 +133,12 @@ pub(super) fn code(error: io::Error) -> ErrorCode {
             Errno::MFILE | Errno::NFILE | Errno::DQUOT => return ErrorCode::Quota,
             Errno::ROFS => return ErrorCode::ReadOnly,
             Errno::XDEV => return ErrorCode::CrossDevice,
-            // Somebody has a lease on the file.
+            // Another process has a lease on the file.
             Errno::AGAIN => return ErrorCode::Busy,
             _ => {}
         }
     }
-    // The crate airlock-workspace names the mount.
+    // The error of airlock-workspace names the mount.
     if error.kind() == io::ErrorKind::CrossesDevices {
         return ErrorCode::CrossDevice;
     }

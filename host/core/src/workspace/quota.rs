@@ -1,9 +1,8 @@
-//! What lies in a scratch directory, counted as it comes and goes.
+//! Tracks the size of a scratch directory.
 //!
-//! Files count with the size that they show, whether blocks are behind it or not, and each entry
-//! costs something beside: else empty files and holes were free. Whoever else had to add it up
-//! would have to walk through the directory; we are told of each change, since nobody but the guest
-//! makes any.
+//! Files count with their apparent size, even without allocated blocks, and each entry has an
+//! additional cost. Otherwise empty files and holes would be free. Adding up the size would take a
+//! walk through the directory, but only the guest changes it, so every change can be tracked here.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -12,22 +11,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use cap_primitives::fs::Metadata;
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 
-/// What each entry of a directory costs beside its contents.
+/// Cost of each directory entry in addition to its contents, in bytes.
 pub(super) const ENTRY_BYTES: u64 = 4096;
 
-/// How much a directory holds. It lasts as long as the directory, whatever becomes of the instances
-/// that write there.
+/// The size of a directory. It lives as long as the directory, across the instances that write
+/// there.
 #[derive(Debug, Default)]
 pub(crate) struct Usage(Mutex<Used>);
 
 #[derive(Debug, Default)]
 struct Used {
     bytes: u64,
-    /// The files that are open.
+    /// The open files.
     open: HashMap<FileId, OpenFile>,
 }
 
-/// Tells a file from all others in the directory: its device and inode.
+/// Identifies a file in the directory: its device and inode.
 pub(super) type FileId = (u64, u64);
 
 #[derive(Debug)]
@@ -35,25 +34,25 @@ struct OpenFile {
     /// The size that is counted.
     bytes: u64,
     handles: usize,
-    /// It has no name any more, and is gone with its last handle.
+    /// The file has no name any more, and is deleted with its last handle.
     unlinked: bool,
 }
 
-/// A directory's usage, and how large it may become.
+/// A directory's usage, and its maximum size.
 #[derive(Debug, Clone)]
 pub(super) struct Quota {
     usage: Arc<Usage>,
     limit: u64,
 }
 
-/// A file that is open, with all that is written to it counted.
+/// An open file; all writes to it are counted.
 #[derive(Debug)]
 pub(super) struct Counted {
     quota: Quota,
     id: FileId,
 }
 
-/// Something that has a name in the directory, as it was found there.
+/// A named entry in the directory, as it was found there.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Named {
     pub id: FileId,
@@ -63,7 +62,7 @@ pub(super) struct Named {
 impl Named {
     pub fn of(metadata: &Metadata) -> Self {
         let contents = match metadata.is_dir() {
-            // What a directory shows as its size is not for the guest to choose.
+            // The size that a directory reports is not the guest's choice.
             true => 0,
             false => metadata.len(),
         };
@@ -80,8 +79,8 @@ fn id_of(metadata: &Metadata) -> FileId {
     (metadata.dev(), metadata.ino())
 }
 
-/// Elsewhere each opening counts as another file, so that files that are opened twice count twice
-/// while they grow.
+/// On other platforms, each opening counts as another file, so a file that is opened twice counts
+/// twice while it grows.
 #[cfg(not(unix))]
 fn id_of(_: &Metadata) -> FileId {
     use std::sync::atomic::{AtomicU64, Ordering};
@@ -90,7 +89,7 @@ fn id_of(_: &Metadata) -> FileId {
 }
 
 impl Usage {
-    /// Whether anything is in the directory.
+    /// Returns whether the directory has any entry.
     pub fn is_any(&self) -> bool {
         self.lock().bytes > 0
     }
@@ -108,17 +107,17 @@ impl Quota {
         }
     }
 
-    /// Counts a new entry, and the bytes that are in it from the start.
+    /// Counts a new entry, and its initial bytes.
     pub fn add_entry(&self, bytes: u64) -> Result<(), ErrorCode> {
         self.lock().add(entry(bytes), self.limit)
     }
 
-    /// It has not come about.
+    /// Takes back an entry that was not created.
     pub fn give_back_entry(&self, bytes: u64) {
         self.lock().give_back(entry(bytes));
     }
 
-    /// An entry was removed, or another one has taken its name.
+    /// Notes that an entry was removed, or replaced by another one.
     pub fn removed(&self, named: Named) {
         let mut used = self.lock();
         match used.open.get_mut(&named.id) {
@@ -127,8 +126,8 @@ impl Quota {
         }
     }
 
-    /// A file was opened. `bytes`: how large it was before, as it is counted, and no more than it
-    /// is counted where it was open already.
+    /// Notes that a file was opened. `bytes` is its size before, as counted; it is ignored if the
+    /// file was already open.
     pub fn opened(&self, id: FileId, bytes: u64) -> Counted {
         let mut used = self.lock();
         let open = used.open.entry(id).or_insert(OpenFile {
@@ -165,20 +164,19 @@ impl Used {
 }
 
 impl Counted {
-    /// Before something is written that ends so far from the file's start. Gives the size from
-    /// before.
+    /// Counts a write that ends at this offset, before it happens. Returns the previous size.
     pub fn grow(&self, end: u64) -> Result<u64, ErrorCode> {
         self.resize(|bytes| bytes.max(end))
     }
 
-    /// Before something is added at the file's end. Gives the size from before.
+    /// Counts bytes to append, before the write. Returns the previous size.
     pub fn append(&self, count: u64) -> Result<u64, ErrorCode> {
         self.resize(|bytes| bytes.saturating_add(count))
     }
 
-    /// The file has another size now, or has kept the one that it had.
+    /// Notes the file's actual size.
     pub fn has(&self, bytes: u64) {
-        // Without a limit it can't fail.
+        // It can't fail without a limit.
         let mut used = self.quota.lock();
         let _ = used.resize(self.id, u64::MAX, |_| bytes);
     }
@@ -250,7 +248,7 @@ mod tests {
         quota.add_entry(0).unwrap();
         let file = quota.opened(FILE, 0);
         assert_eq!(file.grow(600).unwrap(), 0);
-        // Written over.
+        // Overwritten.
         assert_eq!(file.grow(100).unwrap(), 600);
         assert_eq!(file.append(400).unwrap(), 600);
         assert!(file.append(1).is_err());

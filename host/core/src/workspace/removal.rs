@@ -1,20 +1,20 @@
-//! Removing a directory that a guest has filled.
+//! Removes a directory that a guest has filled.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// What a directory is called that waits to be removed.
+/// Name prefix of directories that wait to be removed.
 const WAITING: &str = ".removing-";
 
-/// Removes a directory with all that is in it. Links are removed, and not followed.
+/// Removes a directory with everything in it. Links are removed, not followed.
 ///
-/// A guest may have made directories as deep inside of each other as its scratch space has entries.
-/// Descending would take a descriptor and a piece of the stack for each level, both of which are
-/// the host's; so each directory is moved up to the top before it is emptied.
+/// A guest may have nested directories as deep as its scratch space has entries. Descending would
+/// take a descriptor and stack space of the host for each level. So each directory is moved to the
+/// top before it is emptied.
 ///
 /// # Errors
-/// What the system says of the first entry that can't be removed. The rest is still there, in other
+/// The system's error for the first entry that can't be removed. The rest is still there, in other
 /// places.
 pub(super) fn remove(top: &Path) -> io::Result<()> {
     let mut moved = 0;
@@ -43,7 +43,7 @@ pub(super) fn remove(top: &Path) -> io::Result<()> {
     }
 }
 
-/// Under a name that nothing else has there.
+/// Moves a folder to an unused name at the top.
 fn move_up(folder: &Path, top: &Path, moved: &mut u64) -> io::Result<()> {
     loop {
         *moved += 1;
@@ -66,7 +66,7 @@ mod tests {
 
     use super::*;
 
-    /// Directories inside of each other, more than a path can name.
+    /// Nested directories, deeper than a path can name.
     fn nested(parent: &Path, depth: usize) -> std::path::PathBuf {
         let (inner, outer) = (parent.join("inner"), parent.join("outer"));
         fs::create_dir(&inner).unwrap();
@@ -83,7 +83,7 @@ mod tests {
     fn directories_that_are_deep_inside_of_each_other_take_neither_stack_nor_descriptors() {
         let parent = TempDir::new().unwrap();
         let folder = nested(parent.path(), 3000);
-        // Descending would overflow it, and end the process.
+        // Descending would overflow it and end the process.
         let small = thread::Builder::new().stack_size(64 << 10);
         let removed = small.spawn(move || remove(&folder)).unwrap();
         removed.join().unwrap().unwrap();

@@ -15,14 +15,15 @@ use super::basis::PATHS;
 use super::{OpenedRoots, ScratchFolder, TooManyOpen, UnusableWorkspace};
 use crate::budget::Portion;
 
-/// What one plugin of one session sees of the host's files.
+/// The host's files that one plugin of one session can see.
 pub(crate) struct Roots {
-    /// None where the session has no workspace, or the policy doesn't let the plugin read it.
+    /// `None` if the session has no workspace, or the policy doesn't let the plugin read it.
     pub workspace: Option<Arc<WorkspaceFolder>>,
     pub scratch: ScratchFolder,
-    /// Where what an apply writes is kept until it is committed, unless it is short.
+    /// Directory for the contents that an apply writes, until they are committed. Short contents
+    /// stay in memory.
     pub spill: PathBuf,
-    /// What its tenant may have open.
+    /// The tenant's portion of open descriptors.
     pub descriptors: Portion,
 }
 
@@ -54,9 +55,10 @@ fn open_usable(workspace: &WorkspaceFolder) -> Result<View, UnusableWorkspace> {
     })
 }
 
-/// A workspace, known by its path and by what was there when the session was opened.
+/// A workspace, identified by its path and by the directory that was there when the session was
+/// opened.
 ///
-/// No descriptor is kept: ten thousand open sessions must not need ten thousand of them.
+/// It holds no descriptor: ten thousand open sessions must not need ten thousand of them.
 #[derive(Debug)]
 pub(crate) struct WorkspaceFolder {
     path: PathBuf,
@@ -81,33 +83,33 @@ impl WorkspaceFolder {
         })
     }
 
-    /// Absolute, without symbolic links.
+    /// Returns the absolute path, without symbolic links.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it is known by after a restart.
+    /// Returns the identity that holds across restarts.
     pub fn lasting(&self) -> &Arc<WorkspaceIdentity> {
         &self.lasting
     }
 
-    /// The view of whoever changes it, perhaps: what they read is noted, so that nothing is
-    /// overwritten that has changed since.
+    /// Returns a view that notes what is read, so that nothing is overwritten that has changed
+    /// since.
     pub fn noted_view(&self) -> io::Result<View> {
         View::of(self.open_directory()?, PATHS)
     }
 
-    /// The view of the host itself.
+    /// Returns a view for the host itself.
     pub fn view(&self) -> io::Result<View> {
         View::of(self.open_directory()?, 0)
     }
 
-    /// To commit to.
+    /// Opens the workspace for commits.
     pub fn open(&self, key: &Key) -> io::Result<Workspace> {
         Workspace::of(self.open_directory()?, self.path.clone(), key)
     }
 
-    /// Whether anything was ever committed to it.
+    /// Returns whether anything was ever committed to it.
     pub fn has_private(&self) -> io::Result<bool> {
         let private = self.path.join(airlock_workspace::PRIVATE);
         match private.symlink_metadata() {
@@ -117,7 +119,7 @@ impl WorkspaceFolder {
         }
     }
 
-    /// The first of some directories that does not lie in it.
+    /// Returns the first candidate directory that is outside the workspace.
     pub fn outside<'a>(&self, candidates: impl IntoIterator<Item = &'a Path>) -> Option<PathBuf> {
         let mut candidates = candidates.into_iter();
         let outside = candidates.find(|candidate| {
@@ -127,10 +129,10 @@ impl WorkspaceFolder {
         outside.map(Path::to_owned)
     }
 
-    /// Opens it, unless something else has taken its place.
+    /// Opens the directory, unless it was replaced by another.
     pub fn open_directory(&self) -> io::Result<File> {
         let file = open_folder(&self.path)?;
-        // One that may be listed, and not entered, holds nothing that a tool could use.
+        // A directory without search permission is of no use to tools.
         fs::metadata(self.path.join("."))?;
         if Identity::of(&file.metadata()?) != self.identity {
             let message =
@@ -141,13 +143,13 @@ impl WorkspaceFolder {
     }
 }
 
-/// The permissions are wasmtime's own, and stay open.
+/// Returns a directory with full permissions for wasmtime; our gate checks changes.
 pub(super) fn writable(directory: File) -> Dir {
     let open_mode = OpenMode::READ | OpenMode::WRITE;
     Dir::new(directory, FsPerms::ReadWrite, open_mode, true)
 }
 
-/// Tells a directory from another one at the same path.
+/// Distinguishes a directory from another one at the same path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Identity {
     #[cfg(unix)]

@@ -1,8 +1,9 @@
-//! Directories of the host's own for what plugins write while they work, and what becomes of those
+//! The host's scratch directories, to which plugins write while they work, and cleanup of those
 //! that a killed host left.
 //!
-//! Each engine has one folder of its own in each place where it needs one, and holds it: see
-//! [`airlock_workspace::held`]. Who makes such a folder removes those beside it that nobody holds.
+//! Each engine has one folder in each parent directory that it needs, and holds it: see
+//! [`airlock_workspace::held`]. Creating such a folder removes those next to it that no process
+//! holds.
 
 use std::fs;
 use std::io;
@@ -18,27 +19,26 @@ use super::quota::Usage;
 use super::removal;
 use super::roots::writable;
 
-/// What the names of the folders begin with.
+/// Name prefix of the folders.
 const PREFIX: &str = "airlock-scratch-";
 
-/// The places where an engine has its scratch directories. What is in them is removed with the
-/// engine.
+/// The folders in which an engine has its scratch directories. They are removed with the engine.
 #[derive(Default)]
 pub(crate) struct ScratchRoots {
     roots: Mutex<Vec<ScratchRoot>>,
 }
 
-/// A folder of an engine's own.
+/// A folder of one engine.
 struct ScratchRoot {
     parent: PathBuf,
-    /// Always there until it is dropped.
+    /// `Some` until it is dropped.
     folder: Option<HeldFolder>,
 }
 
-/// A directory of a plugin's own, made when the guest first asks for its directories and removed
+/// A directory of one plugin, created when the guest first asks for its directories and removed
 /// with the session.
 pub(crate) struct ScratchFolder {
-    /// Before `roots`, where it lies: it is removed first.
+    /// Declared before `roots`, which contains it, so that it is removed first.
     made: Mutex<Option<TempDir>>,
     roots: Arc<ScratchRoots>,
     parent: PathBuf,
@@ -46,7 +46,7 @@ pub(crate) struct ScratchFolder {
 }
 
 impl ScratchFolder {
-    /// To be made in `parent`, in the folder that `roots` has there.
+    /// Returns a directory to be created in `parent`, in the folder that `roots` has there.
     pub fn inside(roots: &Arc<ScratchRoots>, parent: PathBuf) -> Self {
         Self {
             made: Mutex::default(),
@@ -56,17 +56,17 @@ impl ScratchFolder {
         }
     }
 
-    /// How much is in it.
+    /// Returns its usage.
     pub(super) fn usage(&self) -> &Arc<Usage> {
         &self.usage
     }
 
-    /// Whether the plugin has left anything there.
+    /// Returns whether the plugin has left anything there.
     pub fn is_used(&self) -> bool {
         self.usage.is_any()
     }
 
-    /// Makes it if that has not been done, and opens it.
+    /// Opens the directory, and creates it on first use.
     pub fn open(&self) -> io::Result<Dir> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = match &mut *made {
@@ -87,7 +87,7 @@ impl Drop for ScratchFolder {
 }
 
 impl ScratchRoots {
-    /// Makes a directory for a plugin, in this engine's folder in `parent`.
+    /// Creates a directory for a plugin, in this engine's folder in `parent`.
     fn make_inside(&self, parent: &Path) -> io::Result<TempDir> {
         let mut roots = self.roots.lock().unwrap_or_else(PoisonError::into_inner);
         let known = roots.iter().position(|root| root.parent == parent);
@@ -99,7 +99,7 @@ impl ScratchRoots {
             }
         };
         let made = named("plugin-").tempdir_in(roots[index].path()?)?;
-        // Others need not wait for what may take a while.
+        // Cleanup may take a while; release the lock first.
         drop(roots);
         if known.is_none()
             && let Ok(ours) = made.path().metadata()
@@ -118,7 +118,7 @@ impl Drop for ScratchRoot {
     }
 }
 
-/// Nobody waits for it. What stays is removed by the next engine there.
+/// Removes a folder, and logs a failure. The next engine there removes what stays.
 fn remove_or_tell(folder: &Path) {
     if let Err(error) = removal::remove(folder) {
         tracing::warn!("could not remove {}: {error}", folder.display());
@@ -140,8 +140,8 @@ impl ScratchRoot {
     }
 }
 
-/// A new directory with such a name, open to its owner alone: others can neither read what plugins
-/// write, nor put another in its place.
+/// Returns a builder for a directory with this prefix that is accessible only to its owner: others
+/// can neither read what plugins write nor replace it.
 fn named(prefix: &str) -> tempfile::Builder<'_, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(prefix);
@@ -159,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    /// A folder as a host has it, with a file in it.
+    /// A host's folder with a file in it.
     fn folder(parent: &Path, name: &str) -> PathBuf {
         let folder = parent.join(name);
         fs::create_dir_all(folder.join("plugin-a/deep")).unwrap();

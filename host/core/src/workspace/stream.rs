@@ -1,5 +1,5 @@
-//! Streams of the scratch directory's files: they keep their file counted as open, also where the
-//! guest has closed it, and count what is written.
+//! Streams of files in the scratch directory. They keep their file counted as open even if the
+//! guest has closed it, and count writes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use wasmtime_wasi::p2::{
 
 use super::OpenHandle;
 
-/// Travels through `wasi:io/error`, so that the guest can ask which error code it was.
+/// Carried through `wasi:io/error`, so that the guest can query the error code.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Refused(pub ErrorCode);
 
@@ -31,7 +31,7 @@ impl std::error::Error for Refused {}
 
 pub(super) struct CheckedStream {
     pub inner: DynOutputStream,
-    /// Where the next write begins; none for the end.
+    /// Offset of the next write; `None` for the end.
     pub position: Option<u64>,
     pub handle: Arc<OpenHandle>,
 }

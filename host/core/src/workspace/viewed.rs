@@ -1,5 +1,5 @@
-//! What a guest has open of the workspace: through a view, which shows it the changes of its own
-//! apply and nobody else.
+//! Open files and directories of the workspace, through a view that shows a guest the changes of
+//! its own apply.
 
 use std::io;
 use std::sync::Arc;
@@ -19,34 +19,34 @@ use super::open::code;
 use super::stream::Refused;
 use super::{Gate, OpenHandle};
 
-/// How much is read or written at once, as wasmtime has it for files of its own, in bytes.
+/// Maximum bytes per read or write, as for wasmtime's own files.
 pub(super) const AT_ONCE: usize = 64 * 1024;
 
-/// Stands in the resource table for something that the workspace has open: the host's own types for
-/// descriptors can't be made from it.
+/// Placeholder in the resource table for an open file or directory of the workspace. The host's own
+/// descriptor types can't be made from it.
 pub(super) struct InWorkspace;
 
-/// What a descriptor has open of the workspace.
+/// The open file or directory behind a descriptor.
 #[derive(Clone)]
 pub(super) enum Viewed {
     File(Arc<ViewedFile>),
-    /// With what it is said to be open for.
+    /// With the flags that it reports.
     Directory(Arc<Directory>, DescriptorFlags),
 }
 
 pub(super) struct ViewedFile {
     pub file: OpenFile,
-    /// What it was opened for.
+    /// The flags that it was opened with.
     pub flags: DescriptorFlags,
 }
 
 impl ViewedFile {
-    /// Where it was opened to be written to.
+    /// Returns the file if it was opened for writing.
     pub fn to_write(&self) -> Result<&OpenFile, ErrorCode> {
         self.opened_for(DescriptorFlags::WRITE)
     }
 
-    /// Where it was opened to be read.
+    /// Returns the file if it was opened for reading.
     pub fn to_read(&self) -> Result<&OpenFile, ErrorCode> {
         self.opened_for(DescriptorFlags::READ)
     }
@@ -60,8 +60,8 @@ impl ViewedFile {
 }
 
 impl Viewed {
-    /// The workspace itself. As wasmtime tells it, what is opened below is open to be read: whether
-    /// anything there can be changed is another question.
+    /// Returns the workspace itself. Same flags as in wasmtime: entries below are open for reading,
+    /// and the gate decides whether they can be changed.
     pub fn root(directory: Directory) -> Self {
         let flags = DescriptorFlags::READ | DescriptorFlags::MUTATE_DIRECTORY;
         Viewed::Directory(Arc::new(directory), flags)
@@ -127,7 +127,7 @@ impl Viewed {
     }
 }
 
-/// `open-at`, below a directory of the workspace.
+/// Implements `open-at` below a directory of the workspace.
 pub(super) fn open(
     directory: &Directory,
     path_flags: PathFlags,
@@ -158,7 +158,7 @@ pub(super) fn open(
             if options.write || options.create || options.truncate {
                 opened_for |= DescriptorFlags::WRITE;
             }
-            // What is open for nothing can still be asked about.
+            // A descriptor without any access can still be queried.
             if flags.contains(DescriptorFlags::READ) || !flags.contains(DescriptorFlags::WRITE) {
                 opened_for |= DescriptorFlags::READ;
             }
@@ -190,7 +190,7 @@ pub(super) fn stat(metadata: &Metadata) -> DescriptorStat {
     }
 }
 
-/// `identity`: as [`Metadata::identity`].
+/// Hashes an identity, as in [`Metadata::identity`].
 pub(super) fn hash(identity: [u8; 16]) -> MetadataHashValue {
     let [lower, upper] = [0, 8].map(|at| {
         let bytes = identity[at..at + 8].try_into();
@@ -199,7 +199,7 @@ pub(super) fn hash(identity: [u8; 16]) -> MetadataHashValue {
     MetadataHashValue { lower, upper }
 }
 
-/// None for what lies before 1970, which the guest's type can't tell.
+/// Returns `None` for times before 1970, which the guest's type can't express.
 fn datetime(time: SystemTime) -> Option<Datetime> {
     let since = time.duration_since(UNIX_EPOCH).ok()?;
     Some(Datetime {
@@ -228,7 +228,7 @@ pub(super) fn time(time: NewTimestamp) -> Result<Option<SystemTime>, ErrorCode> 
 pub(super) struct ReadStream {
     pub file: Arc<ViewedFile>,
     pub position: u64,
-    /// What has come to its end stays there, also where the file grows.
+    /// A stream that has reached the end stays there, even if the file grows.
     pub closed: bool,
     /// Counts the file as open.
     pub _handle: Arc<OpenHandle>,
@@ -264,19 +264,19 @@ impl InputStream for ReadStream {
     }
 }
 
-/// Writes to a file of the workspace, if that is writable at that moment.
+/// Writes to a file of the workspace, if it is writable at that moment.
 pub(super) struct WriteStream {
     pub file: Arc<ViewedFile>,
-    /// None for the file's end.
+    /// `None` for the file's end.
     pub position: Option<u64>,
     pub gate: Gate,
-    /// After a failure.
+    /// Set after a failure.
     pub closed: bool,
     pub _handle: Arc<OpenHandle>,
 }
 
 impl WriteStream {
-    /// Refused is what the phase doesn't allow, but the stream goes on where another one does.
+    /// Refuses writes that the phase doesn't allow. The stream can continue in another phase.
     fn pass(&self) -> StreamResult<()> {
         self.gate.pass().map_err(refused)?;
         match self.closed {

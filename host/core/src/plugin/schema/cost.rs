@@ -1,10 +1,10 @@
-//! What a schema can cost, seen before it is used: to compile, and for each place of a value.
+//! Bounds the cost of a schema before it is used: of compiling it, and per location in a value.
 //!
-//! The meter counts looks at a value. Between two of them a validator goes through subschemas that
-//! apply to the same place (`allOf`, `$ref`, …), so their number, with references written out, is
-//! bounded here, and charged for each place that is come to. For that a schema must not lead back
-//! to itself in the same place, which means nothing anyway. References may double what they lead to
-//! at each step, so sizes are those with every reference written out.
+//! The meter counts accesses to a value. Between two accesses, a validator may go through
+//! subschemas that apply to the same location (`allOf`, `$ref`, …). So their number, with
+//! references expanded, is bounded here, and charged for each location visited. For that, a schema
+//! must not refer back to itself at the same location, which would be meaningless anyway.
+//! References may double their targets at each step, so all sizes count every reference expanded.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,32 +13,32 @@ use serde_json::Value;
 
 use super::size::{Size, positions};
 
-/// The most nodes that a schema may have when its references are written out.
+/// Maximum number of nodes of a schema with its references expanded.
 const MAX_NODES: u64 = 200_000;
 
-/// The most bytes that the ways to all of these may have, each from the top of the schema: a
-/// validator keeps the way of each keyword. Without that, 8,000 subschemas below a member with a
-/// name of 100,000 bytes, 212 KB of text, took 2.3 GB.
+/// Maximum total bytes of the paths to all nodes, each from the root of the schema: a validator
+/// keeps the path of each keyword. Without this limit, 8,000 subschemas below a member with a name
+/// of 100,000 bytes, 212 KB of text, took 2.3 GB.
 const MAX_WAY_BYTES: u64 = 16 << 20;
 
-/// The most subschemas that may apply to one place.
+/// Maximum number of subschemas that may apply to one location.
 const MAX_IN_PLACE: u64 = 10_000;
 
-/// How far a schema may lead by way of references and parts, and how far in the same place.
+/// Maximum depth of a schema through references and parts, and at the same location.
 const MAX_DEPTH: usize = 1000;
 const MAX_DEPTH_IN_PLACE: usize = 100;
 
-/// How many patterns a schema may have, and the sum of what they weigh.
+/// Maximum number of patterns of a schema, and their maximum total weight.
 const MAX_PATTERNS: usize = 256;
 const MAX_PATTERN_WEIGHT: u64 = 100_000;
 
-/// What the schemas of the drafts themselves count for.
+/// Assumed size of the meta-schemas of the drafts.
 const DRAFT: Written = Written {
     nodes: 500,
     way_bytes: 50_000,
 };
 
-/// A node with everything below it, and what its references lead to.
+/// The size of a node with everything below it, references expanded.
 #[derive(Debug, Clone, Copy)]
 struct Written {
     nodes: u64,
@@ -51,7 +51,7 @@ impl Written {
         way_bytes: 0,
     };
 
-    /// With what a step leads to that has so many bytes in the way.
+    /// Adds a part below a step whose path segment has this many bytes.
     fn with(self, step: usize, part: Self) -> Self {
         let steps = part.nodes.saturating_mul(step as u64 + 1);
         Self {
@@ -64,14 +64,14 @@ impl Written {
     }
 }
 
-/// What using a schema costs, at most.
+/// Upper bounds of the cost of using a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cost {
-    /// Subschemas that apply to one place.
+    /// Subschemas that apply to one location.
     pub in_place: u64,
-    /// Positions of the heaviest pattern that a text is matched with.
+    /// Positions of the heaviest pattern for a text.
     pub pattern: u64,
-    /// Positions of all patterns that a member's name is matched with.
+    /// Positions of all patterns for a member's name.
     pub names: u64,
     /// Whether numbers are divided.
     pub divides: bool,
@@ -91,7 +91,7 @@ impl Cost {
         },
     };
 
-    /// Refuses a schema that would cost too much to compile, or for each place of a value.
+    /// Refuses a schema that would cost too much to compile, or per location in a value.
     ///
     /// # Errors
     /// A clause about the schema.
@@ -152,7 +152,7 @@ impl Cost {
     }
 }
 
-/// Every node of a document.
+/// Iterates over every node of a document.
 fn all(root: &Value) -> impl Iterator<Item = &Value> {
     let mut left = vec![root];
     std::iter::from_fn(move || {
@@ -170,7 +170,7 @@ fn parts<'a>(node: &'a Value) -> Box<dyn Iterator<Item = &'a Value> + 'a> {
     }
 }
 
-/// Of a node that is counted already, or is being counted.
+/// State of a node's count.
 #[derive(Clone, Copy)]
 enum Counted {
     Begun,
@@ -178,16 +178,16 @@ enum Counted {
 }
 
 struct Reader<'a> {
-    /// The document, and what in it has an `$id`: what a pointer may count from. All are tried,
-    /// which can only count too much.
+    /// The document and its nodes with an `$id`, from which a pointer may start. All are tried,
+    /// which can only overestimate.
     resources: Vec<&'a Value>,
     anchors: HashMap<&'a str, Vec<&'a Value>>,
-    /// By the nodes' addresses.
+    /// Keyed by the nodes' addresses.
     written_out: HashMap<*const Value, Written>,
     in_place: HashMap<*const Value, Counted>,
 }
 
-/// What a reference leads to.
+/// The target of a reference.
 enum Target<'a> {
     Here(Vec<&'a Value>),
     Draft,
@@ -213,8 +213,8 @@ impl<'a> Reader<'a> {
         reader
     }
 
-    /// How large a node is with all references written out; one that leads back to where it is
-    /// counted from ends there, as it does for the compiler.
+    /// Returns the size of a node with all references expanded. A reference back to a node being
+    /// counted ends there, as in the compiler.
     fn written_out(&mut self, node: &'a Value, depth: usize) -> Result<Written, String> {
         if let Some(written) = self.written_out.get(&std::ptr::from_ref(node)) {
             return Ok(*written);
@@ -231,7 +231,7 @@ impl<'a> Reader<'a> {
             way_bytes: 0,
         };
         if let Value::Object(members) = node {
-            // Definitions cost nothing where they stand: only where they are referred to.
+            // Definitions cost nothing themselves, only through references to them.
             let own = members.iter();
             let own = own.filter(|(key, _)| !matches!(key.as_str(), "$defs" | "definitions"));
             for (key, part) in own {
@@ -254,7 +254,7 @@ impl<'a> Reader<'a> {
         Ok(written)
     }
 
-    /// How many subschemas apply where this one does.
+    /// Returns how many subschemas apply at the location of this one.
     fn in_place(&mut self, node: &'a Value, depth: usize) -> Result<u64, String> {
         match self.in_place.get(&std::ptr::from_ref(node)) {
             Some(Counted::Done(size)) => return Ok(*size),
@@ -306,7 +306,7 @@ impl<'a> Reader<'a> {
         Ok(size)
     }
 
-    /// What a node's references lead to.
+    /// Returns the targets of a node's references.
     fn referred(&self, node: &'a Value) -> Result<Target<'a>, String> {
         let mut targets = Vec::new();
         for key in ["$ref", "$dynamicRef", "$recursiveRef"] {
@@ -330,14 +330,14 @@ impl<'a> Reader<'a> {
         let draft = ["https://json-schema.org/", "http://json-schema.org/"];
         let resources = self.resources.iter().copied();
         if draft.iter().any(|draft| base.starts_with(draft)) {
-            // Unless the document names itself so.
+            // Unless the document has this name itself.
             let is_here = |it: &&Value| it.get("$id").and_then(Value::as_str) == Some(base);
             if !self.resources.iter().any(is_here) {
                 return Target::Draft;
             }
         }
-        // A relative name may mean any resource of the document; one in full only what could be
-        // named so.
+        // A relative name may mean any resource of the document; a full name only those that could
+        // have it.
         let may_name = |it: &&Value| {
             let name = it.get("$id").and_then(Value::as_str).unwrap_or_default();
             let name = name.trim_start_matches(['.', '/']).trim_end_matches('#');
@@ -386,7 +386,7 @@ mod tests {
         assert!(reason.contains(because), "{reason}");
     }
 
-    /// Definitions from `l0` to `l{levels}`, each of which is made of the next.
+    /// Definitions from `l0` to `l{levels}`, each of which refers to the next.
     fn chain(levels: usize, link: impl Fn(Value) -> Value) -> Value {
         let mut definitions = Map::new();
         for level in 0..levels {
@@ -421,7 +421,7 @@ mod tests {
         assert!(Cost::of(&chain(90, |next| next)).is_ok());
     }
 
-    /// Each of the many keywords of a schema is kept with the whole way to it.
+    /// A validator keeps each keyword with its whole path.
     #[test]
     fn many_parts_at_the_end_of_a_long_way_are_refused() {
         let below = |name: &str| json!({"properties": {name: {"prefixItems": vec![json!({"minimum": 0}); 8000]}}});

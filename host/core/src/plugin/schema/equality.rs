@@ -1,4 +1,4 @@
-//! Which values are the same, in steps of the meter.
+//! Equality of JSON values, counted in steps of the meter.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::meter::{spend, steps_of};
 
-/// By a keyed hash that tells apart what `jsonschema`'s own takes for the same (all arrays around
-/// the same values).
+/// Uses a keyed hash that distinguishes values that `jsonschema`'s own hash confuses (all arrays
+/// around the same values).
 pub(super) fn are_unique(values: &[Value]) -> bool {
     let state = RandomState::new();
     let mut seen: HashMap<u64, Vec<&Value>> = HashMap::new();
@@ -27,7 +27,7 @@ pub(super) fn are_unique(values: &[Value]) -> bool {
     true
 }
 
-/// Whether two values mean the same, as JSON Schema has it.
+/// Returns whether two values are equal by the rules of JSON Schema.
 pub(super) fn are_equal(one: &Value, other: &Value) -> bool {
     if !spend(1) {
         return false;
@@ -54,14 +54,14 @@ pub(super) fn are_equal(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Whether there are steps left.
+/// Hashes a value. Returns whether steps are left.
 fn hash(value: &Value, state: &RandomState, hasher: &mut impl Hasher) -> bool {
     match value {
         Value::Null => hasher.write_u8(0),
         Value::Bool(boolean) => hasher.write(&[1, u8::from(*boolean)]),
         Value::Number(number) => {
             hasher.write_u8(2);
-            // 1 and 1.0 are the same.
+            // 1 and 1.0 are equal.
             match (number.as_i64(), number.as_u64(), number.as_f64()) {
                 (Some(integer), ..) => hasher.write_i128(integer.into()),
                 (_, Some(integer), _) => hasher.write_i128(integer.into()),
@@ -84,7 +84,7 @@ fn hash(value: &Value, state: &RandomState, hasher: &mut impl Hasher) -> bool {
         Value::Object(members) => {
             hasher.write_u8(5);
             hasher.write_usize(members.len());
-            // Whatever their order is.
+            // Independent of the order.
             let mut sum = 0_u64;
             let has_steps = members.iter().all(|(name, value)| {
                 let mut member = state.build_hasher();

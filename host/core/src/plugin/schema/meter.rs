@@ -1,11 +1,11 @@
-//! A value as a validator sees it, which counts the looks at it.
+//! A view of a value for a validator, which counts the accesses to it.
 //!
-//! `jsonschema` validates anything that implements its `Json`, and learns of a value through that
-//! alone. So this implementation can count all that a schema makes of a value: each look costs
-//! steps, more where more comes of it. Once they are used up, or too much of the stack is, every
-//! value has become an empty one: nothing is left to descend into, and each call on the stack has
-//! only the rest of its own subschemas to go through, which [`Cost`] bounds. The answer that comes
-//! of it means nothing, and [`run`] gives none.
+//! `jsonschema` validates anything that implements its `Json`, and accesses a value only through
+//! that trait. So this implementation can count everything a schema does with a value: each access
+//! costs steps, and larger results cost more. Once the steps or the stack are used up, every value
+//! appears empty. Nothing is left to descend into, and each call on the stack only finishes its own
+//! subschemas, which [`Cost`] bounds. The resulting answer is meaningless, and [`run`] returns an
+//! error instead.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -20,26 +20,26 @@ use serde_json::{Map, Number, Value};
 use super::cost::Cost;
 use super::equality;
 
-/// Steps between two looks at whether to go on.
+/// Steps between two checks whether to continue.
 const SLICE: u64 = 50_000;
 
-/// Bytes of a text that are looked at in a step, where each is looked at once.
+/// Bytes of text that one step covers, if each byte is read once.
 const BYTES_A_STEP: u64 = 64;
 
 /// Steps that dividing a number may take.
 const DIVISION: u64 = 200;
 
-/// What a check may use up.
+/// Resources that a check may use.
 #[derive(Clone, Default)]
 pub(super) struct Allowance {
     pub steps: u64,
     /// Bytes of stack.
     pub stack: usize,
-    /// Where it may be told to stop.
+    /// The state that can stop it.
     pub going: Option<Arc<Going>>,
 }
 
-/// Whether a check is to go on.
+/// The deadline and stop flag of a check.
 #[derive(Debug)]
 pub(super) struct Going {
     pub until: Option<Instant>,
@@ -53,20 +53,20 @@ impl Going {
     }
 }
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stopped {
     /// The steps are used up.
     Steps,
-    /// The stack is.
+    /// The stack is used up.
     Stack,
-    /// It was told to stop, or its time is up.
+    /// It was stopped, or its time is up.
     Told,
 }
 
 /// The meter of a thread.
 struct Meter {
-    /// Steps until the next look at what is left.
+    /// Steps until the next check.
     left: Cell<u64>,
     /// Steps that are left beyond those.
     beyond: Cell<u64>,
@@ -90,10 +90,10 @@ thread_local! {
     };
 }
 
-/// Lets `check` look at values for no more than is allowed. One runs on a thread at a time.
+/// Runs `check` within the allowance. One runs per thread at a time.
 ///
 /// # Errors
-/// What it ran out of.
+/// The resource that ran out.
 pub(super) fn run<T>(
     cost: Cost,
     allowance: Allowance,
@@ -122,7 +122,7 @@ pub(super) fn run<T>(
 }
 
 impl Meter {
-    /// Counts steps. False where there is nothing to be seen any more.
+    /// Counts steps. Returns false if values must appear empty.
     #[inline]
     fn spend(&self, steps: u64) -> bool {
         let here = 0_u8;
@@ -166,7 +166,7 @@ pub(super) fn spend(steps: u64) -> bool {
     METER.with(|meter| meter.spend(steps))
 }
 
-/// Going on to a part of a value, where all of a schema in this place begins anew.
+/// Descends into a part of a value, to which all subschemas of that location apply.
 #[inline]
 fn descend() -> bool {
     METER.with(|meter| meter.spend(meter.cost.get().in_place))
@@ -176,8 +176,8 @@ pub(super) fn steps_of(bytes: usize) -> u64 {
     1 + bytes as u64 / BYTES_A_STEP
 }
 
-/// What doesn't fit is noted with the value, and each subschema of an `anyOf` or `oneOf` that notes
-/// it copies all of it.
+/// Charges for a copy: a violation is noted with the value, and each subschema of an `anyOf` or
+/// `oneOf` that notes it copies the whole value.
 fn spend_on_a_copy(value: &Value) -> bool {
     match value {
         Value::Array(items) => spend(1) && items.iter().all(spend_on_a_copy),
@@ -192,7 +192,7 @@ fn spend_on_a_copy(value: &Value) -> bool {
     }
 }
 
-/// A text that patterns may be looked for in.
+/// Charges for a text that patterns may be matched with.
 fn show(text: &str, weight: impl FnOnce(Cost) -> u64) -> bool {
     METER.with(|meter| {
         let bytes = text.len() as u64;

@@ -1,5 +1,4 @@
-//! Params, checked as a part of their call: within its time, and without holding up the thread that
-//! makes it.
+//! Checks params as a part of their call: within its time, and without blocking its thread.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -15,15 +14,15 @@ use tokio_util::sync::CancellationToken;
 use super::meter::{Allowance, Going, Stopped};
 use super::{Judged, STACK, STACK_USED, Schema};
 
-/// How many checks go on at one time in all of the process, beside those that are done in a moment:
-/// each may keep a core busy, and fill its stack.
+/// Maximum number of long checks running at once in the whole process: each may keep a core busy
+/// and fill its stack.
 static AT_ONCE: LazyLock<usize> =
     LazyLock::new(|| std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2)));
 
 static ALL: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(*AT_ONCE)));
 
-/// Those of one plugin in all of its sessions: half of them, so that what its schemas ask for is
-/// not what others wait for.
+/// Permits of one plugin in all its sessions: half of all permits, so that its schemas don't block
+/// other plugins.
 #[derive(Debug, Clone)]
 pub(crate) struct Checks(Arc<Semaphore>);
 
@@ -32,7 +31,8 @@ impl Checks {
         Self(Arc::new(Semaphore::new(*AT_ONCE / 2)))
     }
 
-    /// The right to one more. Who waits for the plugin's own stands in nobody else's way.
+    /// Waits for a permit. The plugin's own permit comes first, so that waiting for it blocks no
+    /// other plugin.
     async fn permit(&self) -> Permit {
         Permit {
             _own: acquire(&self.0).await,
@@ -44,12 +44,12 @@ impl Checks {
 async fn acquire(semaphore: &Arc<Semaphore>) -> OwnedSemaphorePermit {
     match Arc::clone(semaphore).acquire_owned().await {
         Ok(permit) => permit,
-        // Nobody closes it.
+        // The semaphore is never closed.
         Err(_) => unreachable!("the semaphore was closed"),
     }
 }
 
-/// Held until the thread has ended, which it may do after its call did.
+/// Held until the thread has ended, which may be after its call.
 struct Permit {
     _own: OwnedSemaphorePermit,
     _of_all: OwnedSemaphorePermit,
@@ -70,11 +70,11 @@ impl ParamsSchema {
         }
     }
 
-    /// Checks params, and tells how much of the call's time that took.
+    /// Checks params, and returns how much of the call's time that took.
     ///
     /// # Errors
-    /// [`Error::InvalidParams`] with the places where they don't fit; [`Error::Limit`] where
-    /// finding out takes more than the limits allow; [`Error::Cancelled`].
+    /// [`Error::InvalidParams`] with the violations; [`Error::Limit`] if the check exceeds the
+    /// limits; [`Error::Cancelled`].
     pub async fn check(
         &self,
         tool: &str,
@@ -86,7 +86,7 @@ impl ParamsSchema {
             told(judged, tool, limits)?;
             return Ok(Duration::ZERO);
         }
-        // Apart, since the future of every call would be larger by what is seldom done.
+        // Boxed: this rare path would make the future of every call larger.
         Box::pin(self.check_elsewhere(tool, params, limits, cancel)).await
     }
 
@@ -125,14 +125,15 @@ impl ParamsSchema {
             biased;
             judged = judging => judged?,
             () = cancelled => return Err(Error::Cancelled),
-            // It stops by itself, unless it is waiting for its turn or still compiling the schema.
+            // The check stops by itself, unless it is waiting for its turn or still compiling the
+            // schema.
             () = tokio::time::sleep(limits.call_time) => Judged::Stopped(Stopped::Told),
         };
         told(judged, tool, limits)?;
         Ok(begun.elapsed())
     }
 
-    /// On a thread with enough stack, which ends soon after it is told to.
+    /// Judges on a thread with a large stack, which ends soon after a stop.
     fn judge_elsewhere(
         &self,
         params: Value,
@@ -154,7 +155,7 @@ impl ParamsSchema {
     }
 }
 
-/// The answer is not awaited any longer.
+/// Stops the check when its answer is no longer awaited.
 struct StopOnDrop(Arc<Going>);
 
 impl Drop for StopOnDrop {

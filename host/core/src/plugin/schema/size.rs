@@ -1,33 +1,32 @@
-//! What compiled schemas take of memory, by what can be counted in their text.
+//! Memory size of compiled schemas, estimated from their text.
 
 use regex_syntax::ast::{Ast, RepetitionKind, RepetitionRange, parse::Parser};
 
-/// What a schema takes of memory while it is compiled, which it is from its tool's first call on.
+/// Size of a schema in memory while it is compiled, which is from its tool's first call on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Size {
     /// Nodes as they are written.
     pub nodes: u64,
     /// Patterns.
     pub patterns: u64,
-    /// What the patterns weigh.
+    /// Weight of the patterns.
     pub positions: u64,
 }
 
 impl Size {
-    /// The most that the schemas of a plugin's params may have together. Measured in schemas of 250
-    /// KB each, the bytes that a compiled one holds: for a node up to 2,300
-    /// (`unevaluatedProperties` inside of each other), 1,050 (`enum` of `{"":0}`), mostly 100 to
-    /// 260; for a position of a pattern up to 140 (`.{100}`, `(?i)[a-z]{50}`). So all of a plugin's
-    /// take some 115 MB for their nodes and 70 MB for their patterns at most, where 1 MiB of
-    /// definitions took 290 MB for nodes and 5 GB for patterns without these limits. Beside that a
-    /// pattern has caches of 128 KiB, once something is matched that fills them.
+    /// Maximum for all params schemas of a plugin together. Measured bytes of a compiled schema, in
+    /// schemas of 250 KB each: per node up to 2,300 (nested `unevaluatedProperties`) or 1,050
+    /// (`enum` of `{"":0}`), usually 100 to 260; per position of a pattern up to 140 (`.{100}`,
+    /// `(?i)[a-z]{50}`). So all schemas of a plugin take at most about 115 MB for nodes and 70 MB
+    /// for patterns. Without these limits, 1 MiB of definitions took 290 MB for nodes and 5 GB for
+    /// patterns. In addition, each pattern has caches of 128 KiB once a match fills them.
     pub const MAX: Self = Self {
         nodes: 50_000,
         patterns: 512,
         positions: 500_000,
     };
 
-    /// Both together, unless that is more than [`MAX`](Self::MAX).
+    /// Adds both, unless the sum is more than [`MAX`](Self::MAX).
     ///
     /// # Errors
     /// A clause about the schema that is added.
@@ -53,7 +52,8 @@ impl Size {
     }
 }
 
-/// How many places of a pattern a matching engine may be in at once, with repetitions written out.
+/// Returns how many positions of a pattern a matching engine may be in at once, with repetitions
+/// expanded.
 pub(super) fn positions(pattern: &str) -> u64 {
     fn of(ast: &Ast) -> u64 {
         match ast {
@@ -69,7 +69,7 @@ pub(super) fn positions(pattern: &str) -> u64 {
             Ast::Group(group) => of(&group.ast).saturating_add(1),
             Ast::Alternation(branches) => sum(&branches.asts),
             Ast::Concat(items) => sum(&items.asts),
-            // Of letters in Unicode's classes each has many forms.
+            // Letters of Unicode classes have many forms each.
             Ast::ClassUnicode(_) => 100,
             // Each has the bytes of all letters.
             Ast::Dot(_) => 10,
@@ -87,7 +87,7 @@ pub(super) fn positions(pattern: &str) -> u64 {
     }
     match Parser::new().parse(pattern) {
         Ok(ast) => of(&ast).max(1),
-        // What only JavaScript knows: as if each number in it repeated all of it.
+        // Syntax that only JavaScript has: assume that each number in it repeats the whole pattern.
         Err(_) => {
             let numbers = pattern.split(|c: char| !c.is_ascii_digit());
             let numbers = numbers.filter_map(|digits| digits.parse::<u64>().ok());

@@ -10,8 +10,8 @@ fn schema(schema: &Value) -> Schema {
     Schema::new(&text).unwrap_or_else(|reason| panic!("{reason}: {schema}"))
 }
 
-/// The very schema that took exponential time: each level of the params doubles the work of listing
-/// what doesn't fit.
+/// A schema that took exponential time: each level of the params doubles the work of listing
+/// violations.
 fn doubling() -> Schema {
     let branch = json!({"properties": {"a": {"$ref": "#/$defs/n"}}, "required": ["z"]});
     schema(&json!({
@@ -126,11 +126,11 @@ fn params_of_any_depth_are_refused_without_overflowing_the_stack() {
     assert_eq!(violations[0].message, json::TooDeep.to_string());
 }
 
-/// What takes long in one keyword: each is stopped, or done soon.
+/// Keywords that are expensive for large values: each check is stopped, or ends soon.
 #[test]
 fn no_keyword_makes_much_of_a_large_value() {
     let numbers: Vec<Value> = (0..200_000).map(Value::from).collect();
-    // All of these arrays are around the same values.
+    // All of these arrays wrap the same values.
     let bracketed: Vec<Value> = (0_u32..20_000)
         .map(|n| {
             (0..15).fold(json!([]), |inner, bit| match n >> bit & 1 {
@@ -233,7 +233,7 @@ fn any_schema() -> impl Strategy<Value = Value> {
         Just(json!(true)),
         Just(json!(false)),
     ];
-    // A reference that goes on to a part, so that it may lead anywhere.
+    // A reference inside a part, so that it may lead anywhere.
     let reference = (0..NAMES).prop_map(|n| json!({"$ref": format!("#/$defs/d{n}")}));
     let dynamic = Just(json!({"$dynamicRef": "#any"}));
     let onward = prop_oneof![4 => reference, 1 => dynamic, 2 => leaf.clone()];
@@ -265,7 +265,7 @@ fn any_schema() -> impl Strategy<Value = Value> {
         })
     });
     proptest::collection::vec(place, NAMES).prop_map(|mut places| {
-        // Where a dynamic reference leads to.
+        // The target of dynamic references.
         if let Value::Object(first) = &mut places[0] {
             first.insert("$dynamicAnchor".to_owned(), json!("any"));
         }
@@ -291,7 +291,7 @@ fn any_params() -> impl Strategy<Value = Value> {
                 .prop_map(|members| members.into_iter().collect()),
         ]
     });
-    // Deep as well, by way of members and items.
+    // Also deep, through members and items.
     (wide, proptest::collection::vec(any::<bool>(), 0..100)).prop_map(|(wide, way)| {
         let deep = way
             .into_iter()
@@ -304,7 +304,7 @@ fn any_params() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    /// Neither seconds nor a stack overflow nor much memory, whatever the two are.
+    /// Takes neither seconds, nor a stack overflow, nor much memory, for any schema and params.
     #[test]
     fn any_params_are_soon_judged_by_any_schema(schema in any_schema(), params in any_params()) {
         let begun = Instant::now();
@@ -317,7 +317,7 @@ proptest! {
                 prop_assert!(violations.len() <= LISTED);
                 prop_assert!(violations.iter().all(|it| it.message.len() <= MESSAGE_BYTES + 3));
             }
-            // Where it answers, it answers what the library itself does.
+            // Any answer equals that of the library itself.
             if took < Duration::from_millis(20) && !matches!(metered, Err(Misfit::TooManySteps)) {
                 let plain = jsonschema::options()
                     .with_draft(Draft::Draft202012)

@@ -19,7 +19,7 @@ pub(super) fn violations(errors: &[ValidationError<'_>]) -> Vec<Violation> {
     told.collect()
 }
 
-/// An unknown property, and the only required one that is missing: models often use another
+/// Returns an unknown property and the only required one that is missing: models often use another
 /// tool's name for it.
 fn meant<'e>(
     error: &'e ValidationError<'_>,

@@ -1,4 +1,4 @@
-//! What a descriptor stands for, and what may be done with it.
+//! What a descriptor refers to, and the operations that are allowed on it.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::workspace::viewed::{self, InWorkspace, Viewed, WriteStream};
 use crate::workspace::{FilesView, Handle, Mount, OpenHandle};
 
 impl FilesView<'_> {
-    /// What a descriptor has open of the workspace; none where it is of the scratch directory.
+    /// Returns the open file or directory of the workspace, or `None` for the scratch directory.
     pub(super) fn viewed(&self, fd: &Fd) -> FsResult<Option<Viewed>> {
         let handle = self.files.handles.get(&fd.rep());
         let handle = handle.ok_or(ErrorCode::BadDescriptor)?;
@@ -30,7 +30,7 @@ impl FilesView<'_> {
     }
 
     pub(super) fn mount(&self, fd: &Fd) -> Mount {
-        // An unknown one gets the stricter rule.
+        // Unknown descriptors get the stricter rule.
         match self.files.handles.get(&fd.rep()) {
             Some(Handle { viewed: None, .. }) => Mount::Scratch,
             _ => Mount::Workspace,
@@ -45,7 +45,7 @@ impl FilesView<'_> {
         }
     }
 
-    /// What bounds changes under `fd`, where something does.
+    /// Returns the quota for changes under `fd`, if there is one.
     pub(super) fn quota(&self, fd: &Fd) -> Option<Quota> {
         match self.mount(fd) {
             Mount::Workspace => None,
@@ -66,14 +66,14 @@ impl FilesView<'_> {
         }
     }
 
-    /// Enters a new descriptor of the scratch directory.
+    /// Registers a new descriptor of the scratch directory.
     pub(super) fn register(&mut self, descriptor: Descriptor, open: OpenHandle) -> FsResult<Fd> {
         let fd = self.inner.table.push(descriptor)?;
         self.files.enter(&fd, None, open);
         Ok(fd)
     }
 
-    /// Enters a new descriptor of the workspace.
+    /// Registers a new descriptor of the workspace.
     pub(super) fn register_viewed(&mut self, viewed: Viewed, open: OpenHandle) -> FsResult<Fd> {
         let placeholder = self.inner.table.push(InWorkspace)?;
         let fd = Resource::new_own(placeholder.rep());
@@ -91,7 +91,7 @@ impl FilesView<'_> {
         }
     }
 
-    /// A stream that writes to a file of the workspace; none where it is one of the scratch
+    /// Returns a stream that writes to a file of the workspace, or `None` for the scratch
     /// directory. `position` as for [`check_stream`](Self::check_stream).
     pub(super) fn write_stream(
         &mut self,
@@ -112,7 +112,7 @@ impl FilesView<'_> {
         Ok(Some(self.inner.table.push(stream)?))
     }
 
-    /// `position`: where the stream begins to write; none for the end.
+    /// `position` is the offset at which the stream begins to write; `None` for the end.
     pub(super) fn check_stream(
         &mut self,
         fd: &Fd,
@@ -129,7 +129,7 @@ impl FilesView<'_> {
         Ok(self.inner.table.push(checked)?)
     }
 
-    /// What there is under a name of the scratch directory that is about to go.
+    /// Returns the entry of the scratch directory whose name is about to be removed.
     pub(super) fn found_in_scratch(
         &self,
         fd: &Fd,
@@ -142,7 +142,7 @@ impl FilesView<'_> {
         Ok(found.map(|found| (quota, found)))
     }
 
-    /// What there is at a path of the workspace.
+    /// Returns the metadata at a path of the workspace.
     pub(super) fn stat_viewed(
         &mut self,
         fd: &Fd,
@@ -161,7 +161,7 @@ impl FilesView<'_> {
         Ok(viewed::stat(&found))
     }
 
-    /// The hash of that.
+    /// Returns the metadata hash at a path of the workspace.
     pub(super) fn hash_viewed(
         &mut self,
         fd: &Fd,

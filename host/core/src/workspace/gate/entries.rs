@@ -1,4 +1,4 @@
-//! The functions that open, list and rename: those with more to them than a check.
+//! The functions that open, list and rename, which need more than a check.
 
 use airlock_workspace::View;
 use wasmtime::component::Resource;
@@ -20,8 +20,8 @@ use crate::workspace::viewed::{self, Viewed};
 use crate::workspace::{FilesView, TooManyOpen};
 
 impl preopens::Host for FilesView<'_> {
-    /// The workspace comes first, since some languages take the first directory as the current one,
-    /// and again as `/`, against which others resolve relative paths.
+    /// The workspace comes first, because some languages take the first directory as the current
+    /// one. It is listed again as `/`, against which other languages resolve relative paths.
     fn get_directories(&mut self) -> wasmtime::Result<Vec<(Fd, String)>> {
         let opened = match self.files.opened.take() {
             Some(opened) => opened,
@@ -41,7 +41,7 @@ impl preopens::Host for FilesView<'_> {
             let Some(viewed) = directory else {
                 continue;
             };
-            // There is no error that the guest could be given.
+            // The guest can't get an error from this function.
             let open = self.files.count.another().ok_or(TooManyOpen {
                 limit: Some(self.files.max_open),
             })?;
@@ -55,7 +55,7 @@ impl preopens::Host for FilesView<'_> {
     }
 }
 
-/// What changes something.
+/// Functions that change something.
 impl FilesView<'_> {
     pub(super) fn open(
         &mut self,
@@ -77,7 +77,7 @@ impl FilesView<'_> {
             return self.register_viewed(opened, handle);
         }
         let directory = self.directory(fd)?;
-        // Only what is made by this very call is known to be no special file.
+        // Only a file created by this call is known not to be special.
         let is_new = open.contains(OpenFlags::CREATE | OpenFlags::EXCLUSIVE);
         let found = match is_new {
             true => None,
@@ -113,7 +113,7 @@ impl FilesView<'_> {
         check_path(&new_path)?;
         self.may_change(&fd)?;
         self.may_change(&new_fd)?;
-        // A file that moved would keep the rules of where its open descriptors came from.
+        // A moved file would keep the rules of the place that its open descriptors came from.
         if self.mount(&fd) != self.mount(&new_fd) {
             return Err(ErrorCode::CrossDevice.into());
         }
@@ -126,7 +126,7 @@ impl FilesView<'_> {
         WasiDescriptor::rename_at(&mut self.inner, fd, path, new_fd, new_path).await?;
         if let (Some((quota, replaced)), Some((_, moved))) = (replaced, moved) {
             let replaced = Named::of(&replaced);
-            // A name of the same file is left where it was.
+            // A rename onto another name of the same file changes nothing.
             if replaced.id != Named::of(&moved).id {
                 quota.removed(replaced);
             }
@@ -135,8 +135,8 @@ impl FilesView<'_> {
     }
 }
 
-/// Counts a file of the scratch directory that was opened, and what was cut off by that. `found`:
-/// what there was before.
+/// Counts an opened file of the scratch directory, and what opening truncated. `found` is the entry
+/// before.
 fn counted(
     quota: &Quota,
     opened: &Opened,
@@ -156,13 +156,13 @@ fn counted(
     Some(counted)
 }
 
-/// Whether opening with these flags could change something.
+/// Returns whether opening with these flags could change something.
 fn opens_for_change(open: OpenFlags, flags: DescriptorFlags) -> bool {
     open.intersects(OpenFlags::CREATE | OpenFlags::TRUNCATE | OpenFlags::EXCLUSIVE)
         || flags.contains(DescriptorFlags::WRITE)
 }
 
-/// In the table it is ours, and wasmtime's type is a name for it.
+/// Converts the type: in the table, the listing is ours, and wasmtime's type only names it.
 fn ours(listing: &Resource<ReaddirIterator>) -> Resource<Listing> {
     Resource::new_own(listing.rep())
 }
@@ -185,7 +185,7 @@ impl InnerListing for FilesView<'_> {
                     return Ok(Some(entry));
                 }
                 Next::End => return Ok(None),
-                // So that a deadline can end it.
+                // Lets a deadline end the loop.
                 Next::NothingYet => tokio::task::yield_now().await,
             }
         }
