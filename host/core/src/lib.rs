@@ -18,8 +18,8 @@
 //!
 //! let params = json!({"files": ["*.jpeg"], "find": "jpeg$", "replace": "jpg"});
 //! let preview = session.call("batch_rename_preview", &params).await?;
-//! // What it would do, and what waits for a decision.
 //! // The preview, and the actions that wait for a decision.
+//! println!("{}", Block::call(&preview));
 //!
 //! let resolution = Resolution::apply("the names are right");
 //! let outcome = session.resolve(resolution.clone(), Actor::person("Ada")).await;
@@ -108,12 +108,12 @@ pub const PRIVATE_FOLDER: &str = airlock_workspace::PRIVATE;
 ///     fn preview(&self, params: &Value, _: &PreviewCall) -> Result<Preview, Error> {
 ///         let text = params["text"].as_str().unwrap_or_default();
 ///         let action = ProposedAction::new(format!("Send {text:?}"), text);
-///         // Send the message here.
+///         Ok(Preview::of(ToolResult::text("1 message would be sent.")).proposing(action))
 ///     }
 ///
 ///     fn apply(&self, action: &DecidedAction, call: &ApplyCall) -> Result<ToolResult, Error> {
 ///         call.begin_effects()?;
-///         // Here it is sent.
+///         // Send the message here.
 ///         let text = String::from_utf8_lossy(&action.state);
 ///         Ok(ToolResult::text(format!("Sent {text:?}.")))
 ///     }

@@ -40,7 +40,7 @@ pub enum LoadError {
     NotAComponent {
         /// The plugin's name.
         plugin: String,
-        /// What the bytes are instead, or where they are damaged.
+        /// The actual kind of the bytes, or the location of the damage.
         reason: String,
     },
     /// The component is more complex than [`CompileLimits`](crate::compile::CompileLimits) allow.
@@ -49,7 +49,7 @@ pub enum LoadError {
     TooComplex {
         /// The plugin's name.
         plugin: String,
-        /// Which part exceeds which limit.
+        /// The part that exceeds a limit, and the limit.
         reason: String,
     },
     /// Compiling took longer than [`CompileLimits::time`](crate::compile::CompileLimits::time).
@@ -84,7 +84,7 @@ pub enum LoadError {
     CompilerFailed {
         /// The plugin's name.
         plugin: String,
-        /// How the process ended, as far as is known.
+        /// The end of the process, as far as is known.
         reason: String,
     },
     /// All compiler threads are busy, and none finished within
@@ -112,7 +112,7 @@ pub enum LoadError {
     Definitions {
         /// The plugin's name.
         plugin: String,
-        /// How the call ended.
+        /// The error of the call.
         #[source]
         source: Arc<Error>,
     },

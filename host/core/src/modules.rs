@@ -69,7 +69,7 @@ pub mod limits {
     pub use airlock_model::limits::LimitKind;
 }
 
-/// Which components can be loaded as a [`Plugin`](crate::Plugin), and load errors.
+/// Requirements on components to load as a [`Plugin`](crate::Plugin), and load errors.
 pub mod load {
     pub use crate::load_error::LoadError;
     pub use crate::plugin::Misfit;

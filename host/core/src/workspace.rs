@@ -50,7 +50,7 @@ use named::LastNamed;
 use quota::Quota;
 use viewed::Viewed;
 
-/// What a wasmtime store tracks about its guest's open files.
+/// The open files of a wasmtime store's guest.
 pub(crate) struct Files {
     roots: Arc<Roots>,
     /// Opened when the guest first asks for them; later requests get the same ones.
@@ -93,7 +93,7 @@ pub(crate) struct LeftOut {
 }
 
 impl LeftOut {
-    /// Adds what a listing left out since the previous call.
+    /// Adds the names that a listing left out since the previous call.
     fn add(&mut self, listing: &mut Listing) {
         let names = std::mem::take(&mut listing.left_out);
         if names > 0 && !std::mem::replace(&mut listing.told, true) {
@@ -176,7 +176,7 @@ impl Files {
         Ok(())
     }
 
-    /// Returns what was read from the workspace since the last call.
+    /// Returns the files read from the workspace since the last call.
     pub fn take_reads(&self) -> Option<(View, ReadSet)> {
         let view = self.opened.as_ref()?.workspace.as_ref()?;
         Some((view.clone(), view.take_reads()))

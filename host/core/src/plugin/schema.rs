@@ -7,7 +7,6 @@
 //! request, whatever the schema and the value are. The cost of a step is bounded in advance
 //! ([`cost`]). Values that are nested too deep for recursive code are refused. Most checks run on
 //! the calling thread; a longer one continues on a separate thread with a large stack.
-//! with a stack of its own.
 
 mod cost;
 mod equality;

@@ -74,7 +74,7 @@ pub struct ConfirmRequest<'a> {
     pub action: &'a PendingAction,
     /// The decision.
     pub resolution: &'a Resolution,
-    /// Who made the decision.
+    /// The decider, with evidence.
     pub decided_by: &'a DecidedBy,
     /// The changes, including file contents; not empty.
     pub effects: &'a Effects,
@@ -139,7 +139,7 @@ pub enum Approval {
     /// Another actor made the decision and gave a reason. The tool and the record get this reason
     /// instead of the model's.
     AllowedWithReason {
-        /// Who decided.
+        /// The decider.
         decided_by: DecidedBy,
         /// The reason.
         reason: String,
@@ -168,7 +168,7 @@ pub enum Approval {
     },
     /// Returns from the call at once, without a claim.
     NeedsPerson {
-        /// Who must decide, and how, as sentences for the model.
+        /// The person who must decide, and the way to do it, as sentences for the model.
         how: String,
     },
 }

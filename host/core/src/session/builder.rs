@@ -48,7 +48,7 @@ pub struct SessionBuilder {
     tenant: Tenant,
 }
 
-/// Who decides whether to apply the actions that a model wants to apply.
+/// The decider about the actions that a model wants to apply.
 enum Decider {
     Model,
     Approver(Arc<dyn Approver>),

@@ -38,7 +38,7 @@ impl Session {
     ///
     /// The new actions are placed together, in push order, at the position of the topmost old one.
     /// The order of the rest of the stack does not change, even if the tool now proposes more or
-    /// fewer actions. A new action need not correspond to an old one.
+    /// fewer actions. A new action does not have to match an old one.
     ///
     /// Actions that another caller has claimed meanwhile are left alone. Afterwards the tool is
     /// notified of each discard if it [asked for that](PendingAction::has_reject); a failure of

@@ -11,7 +11,7 @@ use airlock_model::steering::{NextTurn, Steering, ToolChoicePolicy, TurnReport, 
 
 use super::Session;
 
-/// What a session remembers about the model's turns.
+/// State of a session across the model's turns.
 pub(super) struct Turns {
     steering: Mutex<Steering>,
     /// Number of calls of `resolve`, by any route.

@@ -72,7 +72,7 @@ pub(crate) fn fingerprints(reads: &ReadSet) -> Option<Fingerprints> {
             Some(stamp) if times_count(stamp) && !is_settled(stamp, now) => UNKNOWN,
             Some(stamp) => stamp.fingerprint(read.contents),
         };
-        // Only the fingerprint of a directory shows for which of both it was read.
+        // Only its fingerprint shows whether a directory was looked up or listed.
         (path.to_string(), fingerprint)
     });
     (!reads.is_cut).then(|| Fingerprints(paths.collect()))
@@ -237,7 +237,7 @@ impl Basis {
 
     fn is_known(&self, path: &str, stamp: &Stamp) -> bool {
         let then = self.looked_at.as_ref().and_then(|it| it.0.get(path));
-        // For a directory, it says less than the review.
+        // A directory's fingerprint says less than the review.
         stamp.kind != Kind::Directory && then == Some(&stamp.fingerprint(false))
     }
 

@@ -1,4 +1,4 @@
-//! What a descriptor refers to, and the operations that are allowed on it.
+//! The file or directory behind a descriptor, and the operations allowed on it.
 
 use std::fs::File;
 use std::sync::Arc;
