@@ -1,6 +1,6 @@
-//! The network, which guests can't use. Sockets can be imported, because the runtimes of some
-//! languages do. Each use is refused and counted, so that the host can explain a guest's
-//! `Permission denied`.
+//! The network, which guests can't use. They can import sockets, because the runtimes of some
+//! languages need the imports. Each use is refused and counted, so that the host can explain a
+//! guest's `Permission denied`.
 
 use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
 use wasmtime_wasi::p2::bindings::io::error::Error as IoError;

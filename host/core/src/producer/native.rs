@@ -1,4 +1,4 @@
-//! Tools that are part of the host: trusted code that keeps the rules of plugins.
+//! Tools that are part of the host: trusted code that follows the rules of plugins.
 
 mod binding;
 mod call;

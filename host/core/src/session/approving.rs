@@ -52,9 +52,10 @@ pub trait Approver: Send + Sync + 'static {
         Confirmation::Commit
     }
 
-    /// Decides whether the changes may still be committed. Called before every commit, while the
-    /// workspace is locked, because other files may have changed since the decision. For example, a
-    /// changed file may have a new link. Don't ask a person here, and return quickly.
+    /// Decides whether the changes may still be committed. Called before every commit, unless
+    /// [`confirm`](Self::confirm) has just allowed it. The workspace is locked during the call.
+    /// Other files may have changed since the decision. For example, a changed file may have a new
+    /// link. Don't ask a person here, and return quickly.
     ///
     /// Default: commit.
     async fn recheck(&self, _request: &ConfirmRequest<'_>) -> Confirmation {

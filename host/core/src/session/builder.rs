@@ -1,4 +1,4 @@
-//! Opening a session.
+//! Options for opening a session.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

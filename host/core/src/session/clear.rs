@@ -55,8 +55,8 @@ impl Session {
     ///
     /// # Errors
     /// [`Error::InvalidParams`] if the reason is too long, [`Error::Cancelled`], and
-    /// [`Error::Store`] if the store can't be used. Then either nothing is discarded, or exactly
-    /// the actions whose tools are not notified.
+    /// [`Error::Store`] if the store can't be used. Then either nothing is discarded, or all the
+    /// actions whose tools are not notified, and possibly some of the others.
     pub fn discard_all<'a>(
         &'a self,
         actions: &'a [StackedAction],

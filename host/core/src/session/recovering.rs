@@ -139,10 +139,11 @@ impl Session {
         }
     }
 
-    /// Refuses to discard an action if its workspace may have a record of its apply.
+    /// Refuses to discard an action with an interrupted apply if its workspace, which may have a
+    /// record of the commit, is not here.
     ///
     /// # Errors
-    /// [`Error::Unrecovered`] if that can't be determined here; [`Error::Store`].
+    /// [`Error::Unrecovered`] in that case; [`Error::Store`].
     pub(super) async fn refuse_unrecovered(
         &self,
         store: &dyn PendingStore,

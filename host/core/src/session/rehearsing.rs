@@ -215,7 +215,7 @@ impl Session {
         self.wanted_in(action, producer).filter(|_| can_be)
     }
 
-    /// The workspace in which to rehearse an action after its files have changed.
+    /// Returns the workspace in which to rehearse an action after its files have changed.
     pub(super) fn rehearsed_anew_in(
         &self,
         action: &PendingAction,

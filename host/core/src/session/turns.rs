@@ -1,4 +1,4 @@
-//! Steering a model through its turns.
+//! Steers a model through its turns.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! Describes why a value doesn't fit a schema.
+//! Describes why a value doesn't match a schema.
 
 use airlock_model::error::Violation;
 use jsonschema::ValidationError;
