@@ -1,4 +1,4 @@
-//! What a layer changes, as whoever decides about it reads it.
+//! The changes in a layer, in a form for review.
 
 mod deadline;
 mod facts;
@@ -22,10 +22,10 @@ pub use facts::{Facts, Identity};
 use facts::{own_facts, unread_facts};
 pub use side_effects::{OwnerChange, SideEffects};
 
-/// All that a layer changes, in the order of paths.
+/// All changes in a layer, sorted by path.
 ///
-/// It follows from what is different in the end, and not from what was done: a file that was
-/// written as it was, or made and removed, is no change.
+/// The set compares the end state with the folder. A file that was rewritten with the same
+/// contents, or created and removed again, is not a change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeSet {
     /// The changes.
@@ -35,17 +35,17 @@ pub struct ChangeSet {
 /// One change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// What was done.
+    /// The kind of change.
     pub kind: ChangeKind,
-    /// Where, below the folder.
+    /// The path, relative to the folder.
     pub path: String,
-    /// Where it was before, if it was moved, or a directory above it.
+    /// The previous path, if the object or a directory above it was moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// What was there; none for what is new.
+    /// The state before the change; `None` if the object is new.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Facts>,
-    /// What is there then; none for what is gone.
+    /// The state after the change; `None` if the object is deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Facts>,
     /// Side effects on the file.
@@ -57,33 +57,34 @@ pub struct Change {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeKind {
-    /// Something new.
+    /// A new object.
     Created,
-    /// Other contents; its permissions may differ too.
+    /// New contents. The permissions may differ too.
     Modified,
-    /// Gone.
+    /// A deleted object.
     Deleted,
-    /// Another name, of a directory with all that is in it. Contents may differ too.
+    /// A new path. A renamed directory includes everything in it. Contents may differ too.
     Renamed,
-    /// Other permissions alone.
+    /// New permissions only.
     Mode,
-    /// A link that is new, or leads elsewhere.
+    /// A new link, or a link with a new target.
     Link,
 }
 
 impl ChangeSet {
-    /// Whether nothing is changed.
+    /// Returns whether there are no changes.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 }
 
 impl View {
-    /// What the open layer changes. Empty where none is open.
+    /// Returns the changes in the open layer; empty if no layer is open.
     ///
     /// # Errors
-    /// Those of the system; `ESTALE` where the real folder has changed below it;
-    /// [`io::ErrorKind::TimedOut`] as [`LayerOptions::compare_time`](crate::LayerOptions) says.
+    /// System errors; `ESTALE` if the real folder changed below the layer;
+    /// [`io::ErrorKind::TimedOut`] if the comparison exceeds
+    /// [`LayerOptions::compare_time`](crate::LayerOptions).
     pub fn changes(&self) -> io::Result<ChangeSet> {
         let state = self.inner.state();
         let deadline = state.compare_until();
@@ -91,14 +92,14 @@ impl View {
     }
 }
 
-/// The most bytes of paths and targets of links in a change set, which is several times in memory
-/// until somebody has read it.
+/// Maximum size of the paths and link targets in a change set, in bytes. Several copies of them
+/// are in memory until the set is consumed.
 const NAMES: usize = 128 << 20;
 
-/// What a layer changes.
+/// The result of comparing a layer with the folder.
 pub(crate) struct Compared {
     pub changes: ChangeSet,
-    /// Objects of the real folder with other contents or permissions in the layer, and the
+    /// Objects of the real folder that have other contents or permissions in the layer, with the
     /// attributes that the files keep.
     pub rewritten: HashMap<NodeId, Option<Kept>>,
 }
@@ -141,15 +142,15 @@ pub(crate) fn compare(tree: &Tree, lower: &Lower, until: Deadline) -> io::Result
                     after: None,
                     side_effects: SideEffects::default(),
                 };
-                // What is made at its path doesn't take its place.
+                // An object created at the old path does not take the moved object's place.
                 match is_below(&origin.path, &moved_directories) {
                     true => elsewhere.push(gone),
                     false => found.push(gone),
                 }
             }
             (Some(origin), Some(path)) => {
-                // By way of another directory it can have come back to where it was. Where the
-                // directory is another one since, that is told.
+                // An object may have returned to its old path through another directory. It counts
+                // as moved if that directory is a different one now.
                 let moved = !tree.is_in_place(id)
                     && (path != *origin.path || is_below(&path, &moved_directories));
                 let Some((before, mut after)) = kept(&mut parents, node, origin, moved, until)?
@@ -210,8 +211,8 @@ fn created(node: &Node, path: String, until: Deadline) -> io::Result<Change> {
     })
 }
 
-/// What was and is there, of what the real folder has and still has a place; none where nothing
-/// was done to it.
+/// Returns the change to an object of the real folder that still has a place; `None` if it is
+/// unchanged.
 fn kept(
     parents: &mut Parents<'_>,
     node: &Node,
@@ -257,7 +258,7 @@ fn kind_of(moved: bool, before: &Facts, after: &Facts) -> Option<ChangeKind> {
     }
 }
 
-/// Where the real folder has the directories that are at other paths in the layer.
+/// Returns the real paths of directories that have other paths in the layer.
 fn moved_directories(tree: &Tree) -> io::Result<HashSet<&str>> {
     let mut moved = HashSet::new();
     for id in tree.ids().filter(|id| *id != ROOT) {
@@ -284,8 +285,8 @@ fn is_below(path: &str, directories: &HashSet<&str>) -> bool {
     false
 }
 
-/// Joins the removal of an object and a new one under the same path to one change, or none.
-/// `replaced` returns the side effects of a file's replacement.
+/// Merges the removal of an object and the creation of another at the same path into one change,
+/// or none. `replaced` returns the side effects of replacing a file.
 fn joined(
     found: Vec<Change>,
     mut replaced: impl FnMut(&str) -> io::Result<SideEffects>,

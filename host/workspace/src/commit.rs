@@ -1,4 +1,4 @@
-//! From a layer to the folder, in one step that a crash leaves undone or done.
+//! Commits a layer to the folder in one step that a crash leaves either undone or done.
 
 mod attributes;
 mod check;
@@ -37,36 +37,36 @@ pub(crate) use private::Private;
 use recover::recover;
 use transaction::commit;
 
-/// The longest id, in bytes.
+/// Maximum length of an id, in bytes.
 const MAX_ID: usize = 128;
 
-/// What a commit is known by.
+/// The identity of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ticket {
-    /// One of letters, digits, `-` and `_`, 128 at most. No two commits of a workspace have the
-    /// same: the second is refused.
+    /// The id: at most 128 letters, digits, `-` and `_`. It is unique within a workspace; a second
+    /// commit with the same id is refused.
     pub id: String,
-    /// Kept with the workspace from the very moment of the commit on, until it is
-    /// [taken](Workspace::take_outcome): for whoever must know of it after a crash.
+    /// A note, stored atomically with the commit until it is [taken](Workspace::take_outcome). It
+    /// lets the caller learn of the commit after a crash.
     pub note: String,
 }
 
-/// What was committed.
+/// The result of a commit.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Committed {
-    /// What was changed. Where this is empty, nothing was written at all, and neither id nor note
-    /// is kept.
+    /// The committed changes. If empty, nothing was written, and neither the id nor the note is
+    /// stored.
     pub changes: ChangeSet,
-    /// Why what is left of the commit could not be cleaned up. It is, by whoever commits or
-    /// recovers next; what was committed is in its place.
+    /// The reason why leftovers of the commit could not be cleaned up. The changes themselves are
+    /// in place; the next commit or recovery cleans up.
     pub not_cleaned_up: Option<RecoverError>,
-    /// Files that this commit replaced or removed, and that another program wrote to while it did:
-    /// where they are kept, below the folder. Nobody else removes them.
+    /// Files that the commit replaced or removed while another program wrote to them: the paths of
+    /// the kept copies, relative to the folder. Airlock never removes these copies.
     pub kept: Vec<String>,
 }
 
-/// A committed id whose note nobody has taken.
+/// A committed id whose note was not taken yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// The id.
@@ -75,35 +75,35 @@ pub struct Outcome {
     pub note: String,
 }
 
-/// What a recovery has found.
+/// The result of a recovery.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recovered {
-    /// Ids of commits that were cut off, and are finished now.
+    /// Ids of interrupted commits that the recovery finished.
     pub finished: Vec<String>,
-    /// How many had not happened: nothing is left of them.
+    /// The number of interrupted commits that had not taken effect. Their leftovers are removed.
     pub dropped: usize,
-    /// What is in the private folder and is not from this user, or not for this workspace. It is
-    /// left alone. Paths below the workspace.
+    /// Paths in the private folder, relative to the workspace, that do not belong to this user or
+    /// this workspace. They are left alone.
     pub not_ours: Vec<String>,
-    /// As of [`Committed::kept`].
+    /// Copies of files that other programs wrote to, as in [`Committed::kept`].
     pub kept: Vec<String>,
 }
 
 impl View {
-    /// Puts everything that the layer changes into the folder, all of it or nothing, whatever
-    /// crashes meanwhile. The layer ends with it; where this fails, it stays open as it was.
+    /// Commits all changes of the layer to the folder atomically, even across a crash, and ends
+    /// the layer. If the commit fails, the layer stays open.
     ///
-    /// Other programs can see the folder while files are put in their places, each by one rename.
+    /// Other programs can see the folder while files are put in place, each by one rename.
     ///
     /// # Errors
-    /// [`CommitError`]; the folder is as it was then.
+    /// [`CommitError`]; the folder is then unchanged.
     pub fn commit(&self, workspace: &Workspace, ticket: &Ticket) -> Result<Committed, CommitError> {
         self.commit_if(workspace, ticket, |_| Ok(()))
     }
 
-    /// The same, if `check` agrees to what is about to be changed. It is asked under the
-    /// workspace's lock, after everything was compared with the folder.
+    /// Commits like [`commit`](Self::commit) if `check` accepts the changes. `check` runs under
+    /// the workspace's lock, after the layer was compared with the folder.
     ///
     /// # Errors
     /// [`CommitError`], or the error of `check`.
@@ -136,7 +136,7 @@ impl View {
     }
 }
 
-/// Under the lock.
+/// Commits while holding the lock.
 fn commit_held<E: From<CommitError>>(
     opened: &Opened,
     state: &State,
@@ -170,12 +170,11 @@ fn commit_held<E: From<CommitError>>(
 }
 
 impl Workspace {
-    /// Finds out whether a commit could be kept here, as far as that shows without changing
-    /// anything: whether this process may write to the folder, and what is in the private folder's
-    /// place.
+    /// Checks whether a commit is possible without changing anything: this process must have write
+    /// access to the folder, and the path of the private folder must be usable.
     ///
     /// # Errors
-    /// Why a commit would fail.
+    /// The reason why a commit would fail.
     pub fn check_commits(&self) -> io::Result<()> {
         let lower = &self.inner.lower;
         lower.may_write("", Kind::Directory)?;
@@ -185,13 +184,13 @@ impl Workspace {
         }
     }
 
-    /// Finishes what was committed and cut off, and drops what was not. Every commit does so first;
-    /// who opens a workspace does it to have the files as they must be.
+    /// Finishes interrupted commits that took effect and drops the others. Every commit does this
+    /// first. Call it after opening a workspace to get consistent files.
     ///
     /// # Errors
     /// [`RecoverError`].
     pub fn recover(&self) -> Result<Recovered, RecoverError> {
-        // Where nothing is under way there is nothing to recover, and nobody to wait for.
+        // With no transaction in progress, there is nothing to recover or to wait for.
         let under_way = match private(&self.inner)? {
             Some(private) => !private.transactions().doing(reading)?.is_empty(),
             None => false,
@@ -202,15 +201,15 @@ impl Workspace {
         self.recovered(|recovered| recovered)
     }
 
-    /// Recovers, and runs something with the result before the lock is given back.
+    /// Recovers, then runs `run` with the result before releasing the lock.
     fn recovered<T>(&self, run: impl FnOnce(Recovered) -> T) -> Result<T, RecoverError> {
         let held = with_lock(&self.inner, || recover(&self.inner).map(run));
         let held = held.doing(|| "lock the folder".to_owned())?;
         held.ok_or(RecoverError::Locked)?
     }
 
-    /// Whether an id was committed. It waits for a commit that is under way, and what was cut off
-    /// is [recovered](Self::recover) before.
+    /// Returns whether an id was committed. Waits for a commit in progress, and
+    /// [recovers](Self::recover) interrupted ones first.
     ///
     /// # Errors
     /// [`RecoverError`].
@@ -218,8 +217,8 @@ impl Workspace {
         Ok(self.locked(|| is_committed(&self.inner, id))??)
     }
 
-    /// What was committed and has a note that nobody has taken. What was cut off is
-    /// [recovered](Self::recover) before.
+    /// Returns the commits whose notes were not taken yet. [Recovers](Self::recover) interrupted
+    /// commits first.
     ///
     /// # Errors
     /// [`RecoverError`].
@@ -233,7 +232,8 @@ impl Workspace {
         Ok(outcomes.map(|(id, note)| Outcome { id, note }).collect())
     }
 
-    /// Forgets an id's note: who must know of it does. That it was committed stays known.
+    /// Deletes an id's note, once the caller has stored the outcome. The id still counts as
+    /// committed.
     ///
     /// # Errors
     /// [`RecoverError`].
@@ -247,8 +247,8 @@ impl Workspace {
         Ok(())
     }
 
-    /// Runs something while no other program commits to this workspace, nor to one that it lies in
-    /// or that lies in it; what was cut off is [recovered](Self::recover) before.
+    /// Runs `run` while no other program commits to this workspace, or to one inside or around it.
+    /// [Recovers](Self::recover) interrupted commits first.
     ///
     /// # Errors
     /// [`RecoverError`].
@@ -272,7 +272,7 @@ fn is_committed(workspace: &Opened, id: &str) -> Result<bool, Failed> {
     }
 }
 
-/// Whether a layer was made above this very folder.
+/// Returns whether a layer was created on top of this folder.
 fn is_of(tree: &Tree, workspace: &Opened) -> Result<bool, Failed> {
     let now = workspace.lower.stamp("");
     let now = now.doing(|| "look at the folder".to_owned())?;

@@ -1,44 +1,45 @@
-//! Why a layer was not committed, or a folder not recovered.
+//! Errors of commits and recoveries.
 
 use std::io;
 
-/// Why a layer was not committed. The folder is as it was, unless an error says otherwise.
+/// The reason why a layer was not committed. The folder is unchanged, unless a variant says
+/// otherwise.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CommitError {
-    /// Another program has changed what the layer was made from.
+    /// Another program changed paths that the layer depends on.
     #[error("{}", conflict_message(.0))]
     Conflict(Vec<Conflict>),
-    /// The file at this path would be replaced, and another program has it open for writing. What
-    /// that wrote later would be lost.
+    /// Another program has the file at this path open for writing. The commit would replace the
+    /// file, and later writes would be lost.
     #[error("{0} is open for writing in another program, and what that writes would be lost")]
     InUse(String),
-    /// The same id was committed before.
+    /// The id was already committed.
     #[error("{0} was committed before")]
     AlreadyCommitted(String),
-    /// The layer was made above another folder.
+    /// The layer was created on top of another folder.
     #[error("the changes were made to another folder")]
     OtherFolder,
-    /// Another program was committing for too long.
+    /// Another program's commit took too long.
     #[error("the folder is locked by another program, which is committing")]
     Locked,
-    /// A commit before this one was cut off, and can't be finished.
+    /// An earlier commit was interrupted and can't be finished.
     #[error(transparent)]
     Unrecovered(#[from] RecoverError),
-    /// A change that can't be committed, say into another file system that is mounted below.
+    /// A change that can't be committed, for example into a file system mounted below the folder.
     #[error("{path}: {reason}")]
     Unsupported {
-        /// Where, below the folder.
+        /// The path, relative to the folder.
         path: String,
-        /// Why.
+        /// The reason.
         reason: &'static str,
     },
-    /// The system's reason.
+    /// A system error.
     #[error("could not {doing}: {source}")]
     Io {
-        /// What was being done.
+        /// The operation that failed.
         doing: String,
-        /// Why it could not be.
+        /// The cause.
         source: io::Error,
     },
 }
@@ -46,18 +47,18 @@ pub enum CommitError {
 /// A path that another program has changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
-    /// Where, below the folder.
+    /// The path, relative to the folder.
     pub path: String,
-    /// What became of it.
+    /// The kind of conflict.
     pub what: ConflictKind,
 }
 
-/// What another program did.
+/// The kind of a change by another program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConflictKind {
-    /// It was changed, replaced or removed.
+    /// The object was changed, replaced or removed.
     Changed,
-    /// It is new.
+    /// The object is new.
     Appeared,
 }
 
@@ -76,39 +77,39 @@ fn conflict_message(conflicts: &[Conflict]) -> String {
     message + " since it was looked at"
 }
 
-/// Why a commit that was cut off could not be finished.
+/// The reason why an interrupted commit could not be finished.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecoverError {
-    /// Something else is in the way of what was to be done, or undone.
+    /// Another object blocks an operation that had to be done or undone.
     #[error(
         "a commit of {id} was cut off, and {path} is in the way of finishing it: move it aside, and try again"
     )]
     Blocked {
-        /// What was being committed.
+        /// The id of the commit.
         id: String,
-        /// What is in the way, below the folder.
+        /// The blocked path, relative to the folder.
         path: String,
     },
-    /// Another program was committing for too long.
+    /// Another program's commit took too long.
     #[error("the folder is locked by another program, which is committing")]
     Locked,
-    /// The system's reason.
+    /// A system error.
     #[error("could not {doing}: {source}")]
     Io {
-        /// What was being done.
+        /// The operation that failed.
         doing: String,
-        /// Why it could not be.
+        /// The cause.
         source: io::Error,
     },
 }
 
-/// Says what was being done when the system refused.
+/// Adds the failed operation to a system error.
 pub(crate) trait Doing<T> {
     fn doing(self, what: impl FnOnce() -> String) -> Result<T, Failed>;
 }
 
-/// An error of the system, and what was being done.
+/// A system error with the operation that failed.
 #[derive(Debug)]
 pub(crate) struct Failed {
     pub doing: String,

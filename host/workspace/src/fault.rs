@@ -1,4 +1,4 @@
-//! Lets tests cut a commit off at any system call, and watch what it syncs.
+//! Test hooks that interrupt a commit at any system call and record its syncs.
 
 #[cfg(any(test, fuzzing))]
 mod injected;
@@ -15,7 +15,7 @@ pub use injected::{another_at, while_another};
 #[cfg(test)]
 pub use watched::{Seen, watched, with_inodes};
 
-/// A system call of a commit or a recovery is about to be made.
+/// Called before each system call of a commit or a recovery.
 #[inline]
 pub(crate) fn step() -> io::Result<()> {
     #[cfg(test)]
@@ -25,15 +25,15 @@ pub(crate) fn step() -> io::Result<()> {
     Ok(())
 }
 
-/// A file or directory was synced; none means the whole file system.
+/// Called after a file or directory was synced; `None` means the whole file system.
 #[inline]
 pub(crate) fn synced(_file: Option<&File>) {
     #[cfg(test)]
     watched::synced(_file);
 }
 
-/// The number of an object. Tests map numbers: an object that they restore gets a new one from the
-/// system.
+/// Returns the inode number of an object. Tests map these numbers, because an object that they
+/// restore gets a new one from the system.
 #[inline]
 pub(crate) fn inode(number: u64) -> u64 {
     #[cfg(test)]

@@ -16,13 +16,13 @@ use crate::view::{Held, Inner, State, open_lower};
 
 /// An open regular file.
 ///
-/// It shows what the file has in the view, also what is written through another handle later, and
-/// goes on doing so when the file is moved or removed.
+/// It shows the file's contents in the view, including later writes through other handles. It
+/// keeps working when the file is moved or removed.
 pub struct OpenFile {
     pub(crate) held: Held,
-    /// The real file, with the view's generation in which it was opened.
+    /// The real file, with the generation of the view in which it was opened.
     real: Mutex<Option<(u64, Arc<File>)>>,
-    /// In which of the view's generations it can be written to.
+    /// The generation of the view in which the file can be written to.
     writable_in: Option<u64>,
 }
 
@@ -36,7 +36,7 @@ impl OpenFile {
         }
     }
 
-    /// `real`: the real file, where it was opened already.
+    /// Opens a file for reading. `real` is the real file, if it is already open.
     pub(crate) fn to_read(
         view: &Arc<Inner>,
         state: &mut State,
@@ -58,10 +58,10 @@ impl OpenFile {
         })
     }
 
-    /// Another handle on the same file, which can be written to as long as this one can.
+    /// Returns another handle to the same file. It is writable as long as this one is.
     ///
     /// # Errors
-    /// Where it is gone.
+    /// If the file is gone.
     pub fn try_clone(&self) -> io::Result<Self> {
         Ok(Self {
             held: self.held.another()?,
@@ -70,11 +70,11 @@ impl OpenFile {
         })
     }
 
-    /// Reads as much as there is at an offset, up to the buffer's length. Less than that means the
-    /// end of the file.
+    /// Reads from an offset into the buffer. Reads fewer bytes than the buffer's length only at
+    /// the end of the file.
     ///
     /// # Errors
-    /// Those of the system.
+    /// System errors.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         match self.contents()? {
             Contents::Real(file) => crate::content::read_full(&file, buffer, offset),
@@ -82,11 +82,11 @@ impl OpenFile {
         }
     }
 
-    /// Writes all of it at an offset.
+    /// Writes all bytes at an offset.
     ///
     /// # Errors
-    /// Those of the system; `EBADF` where it was not opened for that, and `EROFS` where its layer
-    /// has ended.
+    /// System errors; `EBADF` if the file was not opened for writing, and `EROFS` if its layer has
+    /// ended.
     pub fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         match bytes.is_empty() {
             true => Ok(()),
@@ -94,10 +94,10 @@ impl OpenFile {
         }
     }
 
-    /// Writes all of it at the file's end; returns where that was.
+    /// Appends all bytes and returns the offset at which they start.
     ///
     /// # Errors
-    /// As [`write_at`](Self::write_at).
+    /// See [`write_at`](Self::write_at).
     pub fn append(&self, bytes: &[u8]) -> io::Result<u64> {
         self.change(|content| {
             let end = content.len();
@@ -105,28 +105,28 @@ impl OpenFile {
         })
     }
 
-    /// Cuts it, or adds zeros.
+    /// Truncates the file, or extends it with zeros.
     ///
     /// # Errors
-    /// As [`write_at`](Self::write_at).
+    /// See [`write_at`](Self::write_at).
     pub fn set_len(&self, length: u64) -> io::Result<()> {
         match self.writable_in {
-            // As the system has it.
+            // The system returns this error too.
             None => Err(Errno::INVAL.into()),
             Some(_) => self.change(|content| content.set_len(length)),
         }
     }
 
-    /// What it is.
+    /// Returns the file's metadata.
     ///
     /// # Errors
-    /// Those of the system.
+    /// System errors.
     pub fn metadata(&self) -> io::Result<Metadata> {
         let state = self.held.view.state();
         let at = state.at(&self.held)?;
         let generation = self.held.view.generation.load(Ordering::Acquire);
         match &*self.real() {
-            // By its descriptor, which is quicker than by its path, and always the same file.
+            // `fstat` is faster than a lookup by path, and is always about the same file.
             Some((opened_in, file)) if *opened_in == generation => {
                 let now = Stamp::of(&rustix::fs::fstat(file)?);
                 Ok(Metadata::known(&state, &at, Some(now)))
@@ -135,10 +135,10 @@ impl OpenFile {
         }
     }
 
-    /// As [`Directory::set_times_at`](crate::Directory::set_times_at).
+    /// Sets the file's times, like [`Directory::set_times_at`](crate::Directory::set_times_at).
     ///
     /// # Errors
-    /// Those of the system.
+    /// System errors.
     pub fn set_times(
         &self,
         accessed: Option<SystemTime>,
@@ -151,12 +151,12 @@ impl OpenFile {
         Ok(())
     }
 
-    /// Whether it was opened to be written to, and its layer is still open.
+    /// Returns whether the file was opened for writing and its layer is still open.
     pub fn is_writable(&self) -> bool {
         self.check_writable().is_ok()
     }
 
-    /// Whether two handles have the same file open.
+    /// Returns whether both handles refer to the same file.
     pub fn is_same_object(&self, other: &Self) -> bool {
         crate::directory::same_object(&self.held, &other.held)
     }
@@ -178,7 +178,7 @@ impl OpenFile {
         let state = view.state();
         let at = match (state.at(&self.held), known) {
             (Ok(at), _) => at,
-            // Removed by a commit: what is open stays open.
+            // A commit removed the file; open handles stay usable.
             (Err(_), Some((_, file))) => return Ok(Contents::Real(file)),
             (Err(error), None) => return Err(error),
         };
@@ -209,7 +209,7 @@ impl OpenFile {
 
     fn change<T>(&self, change: impl FnOnce(&mut Content) -> io::Result<T>) -> io::Result<T> {
         let mut state = self.held.view.state();
-        // Under the lock, so that nothing is written once its layer has ended.
+        // Checked under the lock, so that nothing is written after the layer has ended.
         self.check_writable()?;
         let now = state.layer()?.now();
         let id = node_of(&state.at(&self.held)?)?;
@@ -237,7 +237,7 @@ fn node_of(at: &At) -> io::Result<NodeId> {
 }
 
 impl State {
-    /// Where the real folder has the contents of a file; none where the layer has them.
+    /// Returns the path of the contents in the real folder; `None` if the layer has them.
     fn real_path(&self, at: &At) -> Option<Arc<str>> {
         match at {
             At::Lower(path, _) => Some(Arc::clone(path)),

@@ -1,9 +1,8 @@
-//! Folders of a process's own among those of others, and what becomes of those that a killed
-//! process left.
+//! Locked temporary folders, and the cleanup of those that a killed process left behind.
 //!
-//! Whoever makes such a folder holds it locked. The system gives the lock back when the process
-//! ends, however it ends, so what nobody holds was left. Programs that clean up temporary files
-//! spare what is locked, too: systemd's does.
+//! The process that creates a folder keeps it locked. The system releases the lock when the
+//! process ends for any reason, so an unlocked folder is a leftover. Programs that clean up
+//! temporary files, such as systemd's, skip locked folders too.
 
 use std::fs::{self, DirEntry, File, Metadata, Permissions, TryLockError};
 use std::io;
@@ -13,28 +12,27 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use tempfile::TempDir;
 
-/// How many left folders are removed at one time: somebody waits for it. The others have to wait
-/// for the next one.
+/// Maximum number of leftovers to remove in one sweep, because a caller waits for it. The next
+/// sweep removes more.
 const MAX_SWEPT: usize = 64;
 
-/// How often to make a folder anew that was taken for a left one, between its making and its
-/// taking.
+/// Number of attempts to create a folder. A sweep may mistake the new folder for a leftover before
+/// it is locked.
 const TRIES: usize = 8;
 
-/// A new folder that only its owner can read, and nobody else writes to. Removed when it is
-/// dropped.
+/// A new, locked folder that only its owner can read and write. It is removed on drop.
 #[derive(Debug)]
 pub struct HeldFolder {
     folder: TempDir,
-    /// The folder itself, locked.
+    /// The handle that holds the lock on the folder.
     held: File,
 }
 
 impl HeldFolder {
-    /// Makes one in `parent`, whose name begins so.
+    /// Creates a folder in `parent` whose name starts with `prefix`.
     ///
     /// # Errors
-    /// Those of the system.
+    /// System errors.
     pub fn make(parent: &Path, prefix: &str) -> io::Result<Self> {
         for _ in 0..TRIES {
             let folder = tempfile::Builder::new()
@@ -48,29 +46,29 @@ impl HeldFolder {
         Err(io::Error::other("new folders keep vanishing"))
     }
 
-    /// Where it is.
+    /// Returns the folder's path.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Has it removed in a way of the caller's own, and holds it meanwhile.
+    /// Removes the folder with `remove`, and holds the lock until that returns.
     pub fn remove_by(self, remove: impl FnOnce(&Path)) {
         let Self { folder, held } = self;
         remove(&folder.keep());
         drop(held);
     }
 
-    /// Whose it is.
+    /// Returns the folder's metadata, including its owner.
     ///
     /// # Errors
-    /// Those of the system.
+    /// System errors.
     pub fn metadata(&self) -> io::Result<Metadata> {
         self.held.metadata()
     }
 }
 
-/// Removes folders that nobody holds, whose names begin so, and which have the same owner as what
-/// is `ours`. What can't be removed stays, and is no error: nobody asked for it.
+/// Removes unlocked folders whose names start with `prefix` and whose owner is the same as that of
+/// `ours`. Folders that can't be removed stay; that is not an error.
 pub fn sweep(
     parent: &Path,
     prefix: &str,
@@ -89,8 +87,8 @@ pub fn sweep(
     }
 }
 
-/// Takes a new folder; None where somebody took it for a left one meanwhile, and has removed it or
-/// is about to.
+/// Locks a new folder. Returns `None` if another process took it for a leftover and has removed it
+/// or is about to.
 fn hold_new(folder: &Path) -> io::Result<Option<File>> {
     let held = match open(folder) {
         Ok(held) => held,
@@ -99,20 +97,20 @@ fn hold_new(folder: &Path) -> io::Result<Option<File>> {
     };
     match held.try_lock() {
         Err(TryLockError::WouldBlock) => return Ok(None),
-        // A file system that locks no folders: nobody can take this one either, so nobody sweeps
-        // there.
+        // The file system can't lock folders. Other processes can't lock this one either, so it is
+        // not swept.
         Ok(()) | Err(TryLockError::Error(_)) => {}
     }
     Ok(folder.try_exists()?.then_some(held))
 }
 
-/// A folder that was ours and that nobody holds. We do, until it is removed.
+/// Locks and returns a leftover folder of this user. The lock is held until the folder is removed.
 fn left_behind(entry: &DirEntry, prefix: &str, ours: &Metadata) -> Option<(PathBuf, File)> {
     let name = entry.file_name();
     if !name.as_encoded_bytes().starts_with(prefix.as_bytes()) {
         return None;
     }
-    // Of the entry itself, so that no link leads anywhere else.
+    // The metadata of the entry itself: links are not followed.
     let metadata = entry.metadata().ok()?;
     if !metadata.is_dir() || metadata.uid() != ours.uid() {
         return None;
@@ -123,7 +121,7 @@ fn left_behind(entry: &DirEntry, prefix: &str, ours: &Metadata) -> Option<(PathB
     Some((folder, held))
 }
 
-/// Whatever else is there meanwhile is refused before it is opened.
+/// Opens a folder. Anything else at that path is refused before it is opened.
 fn open(folder: &Path) -> io::Result<File> {
     let flags = OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::NOCTTY;
     let mut options = File::options();

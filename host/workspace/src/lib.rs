@@ -22,7 +22,7 @@
 //! }
 //! root.rename("notes.txt", &root, "diary.txt")?;
 //!
-//! // Nobody else has seen anything of it, and whoever decides can look at all of it.
+//! // Other programs still see the old folder. The view lists all changes for review.
 //! assert_eq!(std::fs::read_to_string(folder.join("notes.txt"))?, "one\n");
 //! let changes = view.changes()?;
 //! assert_eq!(changes.changes[0].from.as_deref(), Some("notes.txt"));
@@ -34,46 +34,48 @@
 //! # }
 //! ```
 //!
-//! - A [`Workspace`] is the folder. It [recovers](Workspace::recover) what a crash has cut off.
+//! - A [`Workspace`] is the folder. [`Workspace::recover`] finishes or drops commits that a crash
+//!   interrupted.
 //! - A [`View`] is the folder as one user sees it, through [`Directory`] and [`OpenFile`]. Paths
-//!   lead nowhere outside of it, and errors are the system's own.
-//! - Between [`View::begin`] and [`View::commit`] or [`View::abandon`] a view has a layer, to which
-//!   changes go. [`View::changes`] says what they are, and [`View::take_reads`] what was read.
+//!   can't leave the folder, and errors are the system's.
+//! - Between [`View::begin`] and [`View::commit`] or [`View::abandon`], a view has a layer that
+//!   takes all changes. [`View::changes`] returns them, and [`View::take_reads`] returns the files
+//!   that were read.
 //!
-//! # What is promised
+//! # Guarantees
 //!
-//! - **Before the commit** the folder is never written to, no name is made in it, and no watcher
-//!   hears of anything but reads.
-//! - **A commit** happens at one moment, when its journal has its name and is synced. Whatever
-//!   stops the process before, the folder is as it was; whatever stops it later, the next
-//!   [`recover`](Workspace::recover) or commit finishes it, in whichever process.
-//! - **Nothing unseen is overwritten.** What the layer came near to, or what was read in it and
-//!   changed then, must be as it was then, and each rename is checked to have moved what it was
-//!   planned for, also in a recovery; else everything goes back. What another program has changed
-//!   of that meanwhile is in the way: it is told, and nothing is removed.
-//! - **An id is committed once**, also where its user has lost its records.
-//! - **What lies in the folder is not believed** where it was not hashed with the user's key for
-//!   this very directory.
+//! - **Before the commit**, nothing is written to the folder and no name is created in it. A file
+//!   watcher sees only reads.
+//! - **A commit is atomic.** It happens when its journal is synced under its final name. If the
+//!   process stops earlier, the folder is unchanged. If it stops later, the next
+//!   [`recover`](Workspace::recover) or commit finishes it, in any process.
+//! - **Unseen changes are never overwritten.** Every object that the layer touched, or read and
+//!   then changed, must still be in the state that the layer saw. Each rename is checked to have
+//!   moved the planned object, also during recovery; otherwise the commit is rolled back. Changes
+//!   that another program makes at the same time are reported as conflicts, and nothing is
+//!   removed.
+//! - **An id is committed once**, even if the caller loses its records.
+//! - **Records in the folder are trusted only** if they were hashed with the user's key for this
+//!   directory.
 //!
-//! # What is not
+//! # Limits
 //!
-//! - Other programs can see the folder while files are put in their places, one by one: at most an
-//!   instant in which a file that moves, or replaces a directory, has no name.
-//! - A program that has a file open, and writes to it after the commit has replaced it, writes to
-//!   the file of before.
-//! - A file with several names (hard links) is parted from them when it is written to; others keep
-//!   the contents of before. [`Change::side_effects`] says so, and also which of a file's owner,
-//!   group and extended attributes (ACLs too) this process can't keep. The others are kept.
-//! - Times that were set are not kept: what is committed has the time of the commit. Directories'
-//!   permissions can't be changed.
-//! - On an overlay whose `redirect_dir` is off, as containers have it, a directory of a lower layer
-//!   can be neither moved nor removed: such a commit fails with `EXDEV`, and everything goes back.
-//! - A mount inside the folder can be read and not changed: such a change is refused with
-//!   [`std::io::ErrorKind::CrossesDevices`], which names the mount.
-//! - A workspace of another user's that lies in this one, or that this one lies in, is not locked.
-//! - Linux only, with `openat2` (5.6), and on file systems that have `renameat2` with its flags:
-//!   ext4, xfs, btrfs, tmpfs and others. That an fsync is kept through a loss of power is the
-//!   disk's promise, and is not tested here.
+//! - Files are put in place one by one, and other programs can see that. A file that moves, or
+//!   that replaces a directory, has no name for at most an instant.
+//! - A program that has a file open while a commit replaces it keeps writing to the old file.
+//! - Writing to a file with several names (hard links) separates it from them: the other names
+//!   keep the old contents. [`Change::side_effects`] reports this, and any owner, group and
+//!   extended attributes (including ACLs) that this process can't keep. All others are kept.
+//! - Timestamps set in a layer are not kept: committed files have the time of the commit. The
+//!   permissions of directories can't be changed.
+//! - On an overlay with `redirect_dir` off, as in containers, a directory of a lower layer can't
+//!   be moved or removed. Such a commit fails with `EXDEV` and is rolled back.
+//! - A mount inside the folder is read-only. Changing it fails with
+//!   [`std::io::ErrorKind::CrossesDevices`] and an error that names the mount.
+//! - Another user's workspace inside or around this one is not locked.
+//! - Linux only. Requires `openat2` (Linux 5.6) and a file system whose `renameat2` supports
+//!   flags, such as ext4, xfs, btrfs or tmpfs. Whether an fsync survives a power loss depends on
+//!   the disk and is not tested here.
 #![cfg(target_os = "linux")]
 
 mod change;

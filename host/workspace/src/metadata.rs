@@ -1,4 +1,4 @@
-//! What a view tells of an object.
+//! The metadata that a view returns for an object.
 
 use std::io;
 use std::sync::LazyLock;
@@ -10,32 +10,32 @@ use crate::lower::{Kind, Lower, Stamp};
 use crate::tree::{At, Body, ROOT};
 use crate::view::State;
 
-/// What a view tells of an object.
+/// The metadata of an object in a view.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metadata {
-    /// What it is.
+    /// The kind of object.
     pub kind: Kind,
-    /// In bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// How many names it has.
+    /// The number of names (hard links).
     pub links: u64,
-    /// Permissions: 0o7777 at most.
+    /// The permissions: at most 0o7777.
     pub mode: u32,
-    /// When it was read last.
+    /// The time of the last access.
     pub accessed: SystemTime,
-    /// When its contents were changed last.
+    /// The time when the contents last changed.
     pub modified: SystemTime,
-    /// When anything of it was changed last.
+    /// The time when the contents or the metadata last changed.
     pub changed: SystemTime,
-    /// Tells it from all other objects of the folder. It follows from where the real folder has the
-    /// object, or from how many were made in the layer before, so that it is the same each time the
-    /// same is done to the same folder.
+    /// An identity that is unique within the folder. It is derived from the object's path in the
+    /// real folder, or from the number of objects created earlier in the layer. Repeating the same
+    /// steps on the same folder gives the same identities.
     pub identity: [u8; 16],
 }
 
 impl Metadata {
-    /// By a look at the real object, where there is one.
+    /// Reads the real object, if there is one.
     pub(crate) fn of(state: &State, lower: &Lower, at: &At) -> io::Result<Self> {
         let real = match origin(state, at) {
             Some((path, seen)) => {
@@ -47,7 +47,7 @@ impl Metadata {
         Ok(Self::known(state, at, real))
     }
 
-    /// The same of what the real object is known to be now.
+    /// Builds the metadata from the known state of the real object.
     pub(crate) fn known(state: &State, at: &At, real: Option<Stamp>) -> Self {
         let node = match at {
             At::Lower(..) => None,
@@ -65,7 +65,7 @@ impl Metadata {
         let links = real
             .filter(|_| !parted)
             .map_or(made_links, |stamp| stamp.links);
-        // What was removed and is still open has one name less.
+        // An object that was removed while open has one name less.
         let removed = match at {
             At::Node(id) => *id != ROOT && state.tree.node(*id).link.is_none(),
             At::Lower(..) => false,
@@ -94,7 +94,7 @@ impl Metadata {
     }
 }
 
-/// Where the real folder has an object, and as what it was seen first.
+/// Returns the path of the object in the real folder and the stamp that was seen first.
 fn origin<'a>(state: &'a State, at: &'a At) -> Option<(&'a str, Stamp)> {
     match at {
         At::Lower(path, stamp) => Some((path, *stamp)),
@@ -105,7 +105,7 @@ fn origin<'a>(state: &'a State, at: &'a At) -> Option<(&'a str, Stamp)> {
     }
 }
 
-/// As [`Metadata::identity`], without a look at the real object.
+/// Computes [`Metadata::identity`] without reading the real object.
 pub(crate) fn identity_of(state: &State, at: &At) -> [u8; 16] {
     match (origin(state, at), at) {
         (Some((path, _)), _) => identity_of_real(path),

@@ -1,5 +1,5 @@
-//! Paths below a folder: names joined by `/`, none of them `.` or `..`, and empty for the folder
-//! itself.
+//! Paths below a folder: names joined by `/`, without `.` and `..`. The folder itself is the empty
+//! path.
 
 use std::borrow::Cow;
 use std::io;
@@ -7,21 +7,21 @@ use std::io;
 use rustix::io::Errno;
 use unicode_normalization::UnicodeNormalization;
 
-/// The folder in which a workspace keeps what commits need. Hidden at any depth, since a workspace
-/// may lie inside of another.
+/// The folder that holds a workspace's commit data. It is hidden at any depth, because a workspace
+/// may be inside another one.
 pub const PRIVATE: &str = ".airlock";
 
-/// Whether a name is that of the folder in which a workspace keeps what commits need, which no view
-/// shows, also where a file system or another system takes it for the same.
+/// Returns whether a name refers to the folder [`PRIVATE`], which no view shows. Names that some
+/// file system or operating system treats as the same name count too.
 pub fn is_private(name: &str) -> bool {
     folded(name) == PRIVATE
 }
 
-/// A name as the most forgiving file system reads it: compatible characters are equal (NFKC), case
-/// and characters without width are ignored, and so are the parts that Windows drops (dots and
-/// spaces at the end, and a stream's name after a colon).
+/// Folds a name as the most lenient file system would: compatible characters are equal (NFKC), and
+/// case and zero-width characters are ignored. So are the parts that Windows drops: trailing dots
+/// and spaces, and a stream name after a colon.
 ///
-/// Names that fold differently never name the same file, except short names such as `GIT~1`.
+/// Names that fold differently never refer to the same file, except short names such as `GIT~1`.
 pub fn folded(name: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase() && byte != b':';
     if name.bytes().all(is_plain) {
@@ -33,7 +33,7 @@ pub fn folded(name: &str) -> Cow<'_, str> {
     Cow::Owned(file.trim_end_matches(['.', ' ']).to_owned())
 }
 
-/// What has no width, and is passed over where ext4 and f2fs fold cases
+/// Returns whether a character has no width, and is ignored when ext4 and f2fs fold cases
 /// (`Default_Ignorable_Code_Point`).
 fn is_ignored(it: char) -> bool {
     matches!(it,
@@ -44,11 +44,11 @@ fn is_ignored(it: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// The longest path below a folder, in bytes: what Linux takes, with room for the name of the slot
-/// in which a commit makes the first directory of it.
+/// Maximum length of a path below a folder, in bytes: the limit of Linux, minus the name of the
+/// slot in which a commit creates the path's first directory.
 const MAX_PATH: usize = 4096 - 32;
 
-/// Whether a path can be that of something in a folder, by its length in bytes.
+/// Checks the length of a path in bytes.
 pub(crate) fn check_length(length: usize) -> io::Result<()> {
     match length <= MAX_PATH {
         true => Ok(()),
@@ -63,7 +63,7 @@ pub(crate) fn join(directory: &str, name: &str) -> String {
     }
 }
 
-/// The directory that something lies in, and its name there.
+/// Splits a path into its parent directory and its name there.
 pub(crate) fn parent_and_name(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }

@@ -1,5 +1,5 @@
-//! What was read of the real folder: the contents of files, listings of directories, and lookups of
-//! names, also of such that are not there.
+//! Tracks reads of the real folder: contents of files, listings of directories and lookups of
+//! names, including names that do not exist.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -10,37 +10,37 @@ use crate::lower::Stamp;
 use crate::path::{is_private, join};
 use crate::tree::{At, Tree};
 
-/// What was read of the real folder since it was last taken.
+/// The reads of the real folder since they were last taken.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadSet {
-    /// By path.
+    /// The reads by path.
     pub paths: BTreeMap<Arc<str>, Read>,
-    /// Whether more was read than is listed here.
+    /// Whether the list is incomplete because the limit was reached.
     pub is_cut: bool,
 }
 
-/// What was read of one path.
+/// A read of one path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Read {
-    /// What was there; none for nothing.
+    /// The stamp of the object; `None` if nothing exists at the path.
     pub found: Option<Stamp>,
-    /// Whether a file's contents were read, or a directory's names.
+    /// Whether a file's contents, or a directory's names, were read.
     pub contents: bool,
 }
 
-/// Bytes of paths for each path that may be noted: together no more of them than so many times the
-/// limit.
+/// Bytes per tracked path: the paths together may have at most this many times the limit.
 const PATH: usize = 256;
 
-/// Notes what is read, up to a limit.
+/// Records reads, up to a limit.
 #[derive(Debug)]
 pub(crate) struct Reads {
     paths: HashMap<Arc<str>, Read>,
     is_cut: bool,
     limit: usize,
-    /// Of all paths.
+    /// The total size of all paths, in bytes.
     bytes: usize,
-    /// What was seen first since a layer was opened; none where none is. With the same limits.
+    /// The stamps that were seen first since the layer was opened, with the same limits; `None`
+    /// without a layer.
     in_layer: Option<FirstSeen>,
 }
 
@@ -61,18 +61,18 @@ impl Reads {
         }
     }
 
-    /// A layer is opened.
+    /// Starts tracking for a new layer.
     pub fn begin(&mut self) {
         self.in_layer = Some(FirstSeen::default());
     }
 
-    /// It has ended.
+    /// Stops tracking for the layer.
     pub fn end(&mut self) {
         self.in_layer = None;
     }
 
-    /// What was seen first under a path since the layer was opened: what is changed there was made
-    /// from that.
+    /// Returns the stamp that was seen first at a path since the layer was opened. A change at
+    /// that path is based on it.
     pub fn first_seen(&self, path: &str) -> Option<&Stamp> {
         self.in_layer.as_ref()?.stamps.get(path)
     }
@@ -92,7 +92,7 @@ impl Reads {
                 let origin = tree.node(*id).origin.as_ref();
                 origin.map(|origin| (Arc::clone(&origin.path), Some(origin.stamp)))
             }
-            // It is hidden, whether it is there or not.
+            // The private folder is hidden, whether it exists or not.
             None if is_private(name) => None,
             None => lower_path(tree, directory).map(|path| (Arc::from(join(&path, name)), None)),
         };
@@ -101,19 +101,19 @@ impl Reads {
         }
     }
 
-    /// Something of the real folder.
+    /// Records that an object of the real folder was found.
     pub fn found(&mut self, at: &At) {
         if let At::Lower(path, stamp) = at {
             self.note(Arc::clone(path), Some(*stamp), false);
         }
     }
 
-    /// Nothing, at a path of the real folder.
+    /// Records that nothing exists at a path of the real folder.
     pub fn missing(&mut self, path: Arc<str>) {
         self.note(path, None, false);
     }
 
-    /// Contents of a file, or the names in a directory.
+    /// Records that a file's contents, or a directory's names, were read.
     pub fn read(&mut self, tree: &Tree, at: &At) {
         let (path, stamp) = match at {
             At::Lower(path, stamp) => (Arc::clone(path), *stamp),
@@ -133,7 +133,7 @@ impl Reads {
             seen.note(&path, stamp, self.limit);
         }
         if let Some(read) = self.paths.get_mut(&path) {
-            // What was seen first is what the rest was made from.
+            // Keep the stamp that was seen first: later reads are based on it.
             read.contents |= contents;
             return;
         }

@@ -1,5 +1,4 @@
-//! A folder as one user sees it: the real one, and above it what that user has changed in a layer
-//! that is open.
+//! A folder as one user sees it: the real folder, plus that user's changes in an open layer.
 
 mod find;
 mod layer;
@@ -24,11 +23,11 @@ pub(crate) use layer::OpenLayer;
 pub use layer::{Layer, LayerOptions};
 pub(crate) use place::{Held, Place};
 
-/// A folder as one user sees it, say a guest or a tool.
+/// A folder as one user sees it, for example a guest or a tool.
 ///
-/// It can be read at any time, and changed while a layer is open: from [`begin`](Self::begin) until
-/// [`commit`](Self::commit) or [`abandon`](Self::abandon). Directories and files that are opened
-/// through it stay open beyond that; what could be written to can't be any longer.
+/// It can be read at any time and changed while a layer is open: from [`begin`](Self::begin) until
+/// [`commit`](Self::commit) or [`abandon`](Self::abandon). Directories and files opened through it
+/// stay open after that, but are no longer writable.
 #[derive(Clone)]
 pub struct View {
     pub(crate) inner: Arc<Inner>,
@@ -37,10 +36,10 @@ pub struct View {
 pub(crate) struct Inner {
     pub lower: Arc<Lower>,
     state: Mutex<State>,
-    /// Whether the layer has any node. Read without the lock, so that who only reads the real
+    /// Whether the layer has any nodes. Read without the lock, so that reading only the real
     /// folder never waits for it.
     touched: AtomicBool,
-    /// Raised when a layer ends: what was opened before for writing can't be written to.
+    /// Incremented when a layer ends. Files opened for writing before that are no longer writable.
     pub generation: AtomicU64,
 }
 
@@ -53,7 +52,7 @@ pub(crate) struct State {
 }
 
 impl View {
-    /// `reads`: how many paths are noted at most of what is read.
+    /// `reads` is the maximum number of recorded reads.
     pub(crate) fn new(lower: Arc<Lower>, reads: usize) -> io::Result<Self> {
         let root = lower.stamp("")?.ok_or(Errno::NOENT)?;
         let state = State {
@@ -73,38 +72,38 @@ impl View {
         })
     }
 
-    /// Of a directory that is open already, which is read and never followed elsewhere. `reads` as
-    /// for [`Workspace::view`](crate::Workspace::view).
+    /// Uses a directory that is already open; its links are never followed outside of it. For
+    /// `reads`, see [`Workspace::view`](crate::Workspace::view).
     ///
     /// # Errors
-    /// Those of the system.
+    /// System errors.
     pub fn of(directory: File, reads: usize) -> io::Result<Self> {
         Self::new(Arc::new(Lower::new(directory)?), reads)
     }
 
-    /// Whether a layer is open.
+    /// Returns whether a layer is open.
     pub fn has_layer(&self) -> bool {
         self.inner.state().layer.is_some()
     }
 
-    /// The folder itself.
+    /// Returns the folder's root directory.
     pub fn root(&self) -> Directory {
         let held = self.inner.hold(&mut self.inner.state(), &At::Node(ROOT));
         Directory::new(held)
     }
 
-    /// Opens a layer: from here on the folder can be changed, as this view shows it.
+    /// Opens a layer. From now on, the folder can be changed as this view shows it.
     ///
     /// # Errors
-    /// Where one is open already.
+    /// If a layer is already open.
     pub fn begin(&self, options: &LayerOptions) -> io::Result<()> {
         self.begin_with(options, None)
     }
 
-    /// The same, above what another layer changed: that is part of what is committed.
+    /// Opens a layer on top of the changes of another one. Those changes are part of the commit.
     ///
     /// # Errors
-    /// As [`begin`](Self::begin).
+    /// See [`begin`](Self::begin).
     pub fn begin_above(&self, layer: &Layer, options: &LayerOptions) -> io::Result<()> {
         self.begin_with(options, Some(layer))
     }
@@ -125,12 +124,12 @@ impl View {
         Ok(())
     }
 
-    /// Drops the layer with all that was changed, if one is open.
+    /// Drops the layer with all its changes, if one is open.
     pub fn abandon(&self) {
         drop(self.take_layer());
     }
 
-    /// Ends the layer, and takes out of the view what was changed. None where none is open.
+    /// Ends the layer and removes its changes from the view. Returns `None` if no layer is open.
     pub fn take_layer(&self) -> Option<Layer> {
         let mut state = self.inner.state();
         state.layer.take()?;
@@ -139,12 +138,13 @@ impl View {
         })
     }
 
-    /// What was read of the real folder since this was asked last.
+    /// Returns the reads of the real folder since the last call.
     pub fn take_reads(&self) -> ReadSet {
         self.inner.state().reads.take()
     }
 
-    /// The real folder, whatever an open layer changes. To look at it counts as no read.
+    /// Returns the real folder, without the changes of an open layer. Looking at it does not count
+    /// as a read.
     pub fn real(&self) -> RealFolder<'_> {
         RealFolder {
             parents: self.inner.lower.parents(),
@@ -153,33 +153,33 @@ impl View {
     }
 }
 
-/// The real folder below a [`View`], to look at many paths one after another: the directory of the
-/// last one stays open for the next. No link on the way is followed.
+/// The real folder below a [`View`], for looking at many paths in a row: it keeps the last path's
+/// directory open. Links on the way are not followed.
 pub struct RealFolder<'a> {
     parents: Parents<'a>,
     until: Deadline,
 }
 
 impl RealFolder<'_> {
-    /// Limits the time for reading contents, from now on.
+    /// Limits the time for reading contents, counted from now.
     pub fn within(mut self, time: Duration) -> Self {
         self.until = Deadline::within(Some(time));
         self
     }
 
-    /// What tells the state of a path: none where there is nothing.
+    /// Returns the stamp of a path's state; `None` if nothing exists there.
     ///
     /// # Errors
-    /// Those of the system.
+    /// System errors.
     pub fn stamp(&mut self, path: &str) -> io::Result<Option<Stamp>> {
         self.parents.stamp(path)
     }
 
-    /// The same with what there is, a file's digest too, which is of the very state that the stamp
-    /// tells.
+    /// Returns the stamp and the facts of a path, including a file's digest. Both describe the
+    /// same state.
     ///
     /// # Errors
-    /// Those of the system; `ESTALE` if the file changes while it is read;
+    /// System errors; `ESTALE` if the file changes while it is read;
     /// [`TimedOut`](io::ErrorKind::TimedOut) if the time is up.
     pub fn facts(&mut self, path: &str) -> io::Result<Option<(Stamp, Facts)>> {
         let Some(stamp) = self.parents.stamp(path)? else {
@@ -192,8 +192,8 @@ impl RealFolder<'_> {
 
 impl Inner {
     pub fn state(&self) -> MutexGuard<'_, State> {
-        // What panicked left no change half made that a later one could not live with: at worst the
-        // commit finds the layer in conflict.
+        // A panic can't leave a half-made change that later code could not handle: at worst, the
+        // commit reports a conflict.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -206,7 +206,7 @@ impl Inner {
         self.touched.store(touched, Ordering::Release);
     }
 
-    /// A new handle.
+    /// Creates a handle.
     pub fn hold(self: &Arc<Self>, state: &mut State, at: &At) -> Held {
         let place = match at {
             At::Lower(path, stamp) => Place::Lower(Arc::clone(path), *stamp),
@@ -237,7 +237,7 @@ impl Inner {
         }
     }
 
-    /// Ends the layer: each handle gets the place that `after` gives it.
+    /// Ends the layer. Each handle moves to the place that `after` returns for it.
     pub fn end_layer(
         &self,
         state: &mut State,
@@ -282,12 +282,12 @@ impl State {
         self.layer.as_ref().ok_or_else(|| Errno::ROFS.into())
     }
 
-    /// When a comparison has to end that begins now.
+    /// Returns the deadline of a comparison that begins now.
     pub fn compare_until(&self) -> Deadline {
         Deadline::within(self.layer.as_ref().and_then(|layer| layer.compare_time))
     }
 
-    /// The node of an object that is about to be changed.
+    /// Returns the node of an object that is about to be changed.
     pub fn own(&mut self, view: &Inner, at: &At) -> io::Result<NodeId> {
         self.layer()?;
         let now = match at {
@@ -300,7 +300,7 @@ impl State {
         self.own_found(view, &now)
     }
 
-    /// The same of an object that this very step has found, which is not looked at again.
+    /// Returns the node of an object that the current step found, without looking it up again.
     pub fn own_found(&mut self, view: &Inner, at: &At) -> io::Result<NodeId> {
         self.layer()?;
         let id = self.tree.own(&view.lower, &self.reads, at)?;
@@ -308,7 +308,7 @@ impl State {
         Ok(id)
     }
 
-    /// The node of a directory in which a name is about to be made or removed.
+    /// Returns the node of a directory in which a name is about to be created or removed.
     pub fn own_directory(&mut self, view: &Inner, at: &At) -> io::Result<NodeId> {
         let id = self.own(view, at)?;
         let node = self.tree.node(id);
@@ -329,7 +329,7 @@ impl State {
         Ok(id)
     }
 
-    /// Whether a file's contents may be changed.
+    /// Checks that a file's contents may be changed.
     pub fn check_writable(&self, view: &Inner, id: NodeId) -> io::Result<()> {
         let node = self.tree.node(id);
         match (&node.body, &node.origin) {
@@ -338,8 +338,8 @@ impl State {
         }
     }
 
-    /// Makes sure that a file has contents of its own in the layer: those of the real file, or none
-    /// where `empty`.
+    /// Makes sure that a file has its own contents in the layer: a copy of the real file, or
+    /// nothing if `empty`.
     pub fn copy_up(&mut self, view: &Inner, id: NodeId, empty: bool) -> io::Result<()> {
         let node = self.tree.node(id);
         let now = self.layer()?.now();
@@ -371,7 +371,7 @@ impl State {
     }
 }
 
-/// Reads a file of the real folder at its path, which is opened anew.
+/// Opens a file of the real folder again by its path, for reading.
 pub(crate) fn open_lower(lower: &Lower, path: &str) -> io::Result<Arc<File>> {
     Ok(Arc::new(lower.open_file(path)?.0))
 }

@@ -13,8 +13,8 @@ use crate::view::View;
 
 /// A folder whose changes are transactions.
 ///
-/// It is the directory that was there when it was opened, whatever its path leads to later. A clone
-/// is the same folder.
+/// It stays the directory that was opened, even if its path later leads elsewhere. Clones refer to
+/// the same folder.
 #[derive(Clone)]
 pub struct Workspace {
     pub(crate) inner: Arc<Opened>,
@@ -23,17 +23,17 @@ pub struct Workspace {
 pub(crate) struct Opened {
     pub lower: Arc<Lower>,
     pub path: PathBuf,
-    /// What records in it are hashed with.
+    /// The key that hashes records in this folder.
     pub hash_key: [u8; 32],
 }
 
-/// A secret of the user's own, 32 bytes: what lies in a workspace is believed only where it was
-/// hashed with it, since others can put files there too.
+/// A secret of the user, 32 bytes. Records in a workspace are trusted only if they were hashed
+/// with it, because other users can put files there too.
 #[derive(Clone)]
 pub struct Key([u8; 32]);
 
 impl Key {
-    /// From random bytes that are kept where no one else can read them.
+    /// Creates a key from random bytes. Store them where no other user can read them.
     pub fn new(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
@@ -55,16 +55,16 @@ impl Workspace {
     /// Opens a directory.
     ///
     /// # Errors
-    /// Where there is none, or the system can't keep accesses inside of it.
+    /// If there is no such directory, or the system can't confine accesses to it.
     pub fn open(path: &Path, key: &Key) -> io::Result<Self> {
         let path = path.canonicalize()?;
         Self::of(open_directory(&path)?, path, key)
     }
 
-    /// A directory that is open already, and its absolute path.
+    /// Uses a directory that is already open, with its absolute path.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// See [`open`](Self::open).
     pub fn of(directory: File, path: PathBuf, key: &Key) -> io::Result<Self> {
         let hash_key = hash_key(key, &directory)?;
         let lower = Arc::new(Lower::new(directory)?);
@@ -77,25 +77,27 @@ impl Workspace {
         })
     }
 
-    /// Its absolute path when it was opened.
+    /// Returns the absolute path that the folder had when it was opened.
     pub fn path(&self) -> &Path {
         &self.inner.path
     }
 
-    /// The folder as one user is to see it, who reads and changes it without others' noticing.
+    /// Returns a view of the folder for one user, which reads and changes it without others
+    /// noticing.
     ///
-    /// `reads`: how many paths its [read set](View::take_reads) may have; 0 for none. As many are
-    /// known in a layer of what was read in it: where that is changed, it must be as it was read.
+    /// `reads` is the maximum number of paths in the [read set](View::take_reads); 0 disables it.
+    /// A layer tracks the same number of paths that were read in it: if one of them is then
+    /// changed in the layer, it must still be as it was read at the commit.
     ///
     /// # Errors
-    /// Those of the system.
+    /// System errors.
     pub fn view(&self, reads: usize) -> io::Result<View> {
         View::new(Arc::clone(&self.inner.lower), reads)
     }
 }
 
-/// Of this user and this directory, also after a restart or a rename: a record that was copied
-/// along with a folder is none of the copy's.
+/// Derives a hash key from the user's key and this directory. It survives restarts and renames.
+/// Records that were copied along with a folder are not valid in the copy.
 fn hash_key(key: &Key, directory: &File) -> io::Result<[u8; 32]> {
     let wanted = StatxFlags::INO | StatxFlags::BTIME;
     let found = rustix::fs::statx(directory, "", AtFlags::EMPTY_PATH, wanted)?;
