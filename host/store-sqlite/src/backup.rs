@@ -1,4 +1,4 @@
-//! Copies of the whole store, made while it is in use.
+//! Backups of the whole store while it is in use.
 
 use std::fs::{self, File};
 use std::io;
@@ -18,22 +18,22 @@ use super::foreign;
 use super::hosts::{HostRegistry, folder_of, make_private_folder, open_private};
 use super::problem::{Problem, unfit};
 
-/// What a restored action says of itself. Between the backup and now somebody may have applied it.
+/// The interruption reason of a restored action, which may have been applied since the backup.
 const FROM_A_BACKUP: &str = "this comes from a backup: it may have been resolved, and may have taken effect, after the backup was made";
 
 impl SqliteStore {
-    /// Writes a copy of the store to a new file, while the store is in use. All open actions are
-    /// marked as [interrupted](airlock_model::pending::ActionState::Interrupted) in the copy, since
-    /// they may be resolved after it was made.
+    /// Writes a copy of the store to a new file, while the store is in use. In the copy, all open
+    /// actions are marked as [interrupted](airlock_model::pending::ActionState::Interrupted),
+    /// because they may be resolved after the backup.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where `to` exists, or can't be written.
+    /// [`StoreError::Backend`] if `to` exists or can't be written.
     pub async fn backup(&self, to: impl Into<PathBuf>) -> Result<(), StoreError> {
         let (inner, to) = (Arc::clone(&self.inner), to.into());
         blocking(move || {
             let connection = inner.readers.connect();
             let connection = connection.map_err(|error| Problem::Sqlite(error).at(&inner.path))?;
-            // It writes to another file.
+            // The backup writes to another file.
             let free = connection.pragma_update(None, "query_only", false);
             free.map_err(|error| Problem::Sqlite(error).at(&inner.path))?;
             back_up(&connection, &to)
@@ -41,11 +41,11 @@ impl SqliteStore {
         .await
     }
 
-    /// Makes a store at `to` of a copy that [`backup`](SqliteStore::backup) made.
+    /// Creates a store at `to` from a copy that [`backup`](SqliteStore::backup) wrote.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the copy is damaged or no store, and where `to` exists or
-    /// can't be written.
+    /// [`StoreError::Backend`] if the copy is damaged or not an Airlock store, or if `to` exists
+    /// or can't be written.
     pub async fn restore(
         backup: impl Into<PathBuf>,
         to: impl Into<PathBuf>,
@@ -55,7 +55,6 @@ impl SqliteStore {
     }
 }
 
-/// Writes a copy of the store to a new file.
 fn back_up(from: &Connection, to: &Path) -> Result<(), StoreError> {
     refuse_existing(to)?;
     let copy = new_file_beside(to)?;
@@ -64,11 +63,10 @@ fn back_up(from: &Connection, to: &Path) -> Result<(), StoreError> {
     finish(copy, to)
 }
 
-/// Makes a store of a copy.
 fn restore(backup: &Path, to: &Path) -> Result<(), StoreError> {
     refuse_existing(to)?;
     for rest in ["-wal", "-shm", "-journal"] {
-        // SQLite would take it for the restored file's own.
+        // SQLite would use it together with the restored file.
         refuse_existing(&foreign::beside(to, rest))?;
     }
     foreign::refuse_foreign(backup)?;
@@ -76,7 +74,7 @@ fn restore(backup: &Path, to: &Path) -> Result<(), StoreError> {
     let mut copy = new_file_beside(to)?;
     let copied = open_regular_file(backup).and_then(|mut backup| io::copy(&mut backup, &mut copy));
     copied.map_err(|error| Problem::Io(error).at(backup))?;
-    // What was copied may be another file than what was looked at.
+    // The copied file may not be the one that was checked.
     foreign::refuse_foreign(copy.path()).map_err(|error| renamed(error, copy.path(), backup))?;
     let log = foreign::beside(copy.path(), "-wal");
     copy_log(backup, &log).map_err(|error| Problem::Io(error).at(backup))?;
@@ -90,7 +88,7 @@ fn restore(backup: &Path, to: &Path) -> Result<(), StoreError> {
     finish(copy, to)
 }
 
-/// What was copied by other means while nobody used it has its last commits in its log.
+/// A store that was copied by other means while not in use may have its last commits in its log.
 fn copy_log(backup: &Path, to: &Path) -> io::Result<()> {
     match open_regular_file(foreign::beside(backup, "-wal")) {
         Ok(mut log) => io::copy(&mut log, &mut open_private(to)?).map(drop),
@@ -99,7 +97,7 @@ fn copy_log(backup: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// A file that nobody else has open.
+/// Opens a file that no other process has open.
 fn open(path: &Path) -> Result<Connection, StoreError> {
     let hosts = Arc::new(HostRegistry::beside(path, String::new()));
     let opening = ConnectionOptions {
@@ -110,7 +108,7 @@ fn open(path: &Path) -> Result<Connection, StoreError> {
     opening.open()
 }
 
-/// Refuses what is no store, or a damaged one.
+/// Refuses a file that is damaged or not an Airlock store.
 fn check(path: &Path) -> Result<(), StoreError> {
     let connection = open(path)?;
     let problems = super::maintenance::check(&connection).map_err(|problem| problem.at(path))?;
@@ -123,7 +121,7 @@ fn check(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Marks what is open in the copy, and gives it its name.
+/// Marks the open actions in the copy and renames it to its final name.
 fn finish(copy: NamedTempFile, to: &Path) -> Result<(), StoreError> {
     mark_open_actions(copy.path()).map_err(|error| renamed(error, copy.path(), to))?;
     let synced = File::open(copy.path()).and_then(|file| file.sync_all());
@@ -134,8 +132,7 @@ fn finish(copy: NamedTempFile, to: &Path) -> Result<(), StoreError> {
     folder.map_err(|error| Problem::Io(error).at(to))
 }
 
-/// An action that is open in a copy may have been applied since: it must not look as if nobody had
-/// tried.
+/// Marks open actions as interrupted: they may have been applied since the copy was made.
 fn mark_open_actions(path: &Path) -> Result<(), StoreError> {
     let connection = open(path)?;
     let mark = "UPDATE actions SET state = 'pending', interrupted = 2, attempts = attempts + 1,
@@ -143,7 +140,7 @@ fn mark_open_actions(path: &Path) -> Result<(), StoreError> {
         WHERE resolved IS NULL AND last_error IS NOT ?1";
     connection
         .execute(mark, [FROM_A_BACKUP])
-        // One file again, without a log beside it.
+        // Turns the copy back into a single file, without a log next to it.
         .and_then(|_| connection.pragma_update(None, "journal_mode", "DELETE"))
         .map_err(|error| Problem::Sqlite(error).at(path))
 }
@@ -173,7 +170,7 @@ fn path_text<'a>(path: &'a Path, to: &Path) -> Result<&'a str, StoreError> {
     })
 }
 
-/// The same error, about the file that the caller knows.
+/// Replaces the path in an error with the one that the caller knows.
 fn renamed(error: StoreError, from: &Path, to: &Path) -> StoreError {
     match error {
         StoreError::Backend(mut error) => {

@@ -36,28 +36,28 @@ impl SqliteStoreBuilder {
         }
     }
 
-    /// Whether a store that is missing is made, with the folders above it, readable for this user
-    /// alone. Default: it is.
+    /// Sets whether to create a missing store and its parent folders, readable only by this user.
+    /// Default: true.
     pub fn create(mut self, create: bool) -> Self {
         self.create = create;
         self
     }
 
-    /// How long a claim lasts that is not renewed, while the host that holds it lives. Default: 30
-    /// s.
+    /// Sets how long a claim is valid without renewal while its host lives. Default: 30 s.
     pub fn lease_time(mut self, lease_time: Duration) -> Self {
         self.lease_time = lease_time;
         self
     }
 
-    /// How long to wait while another process has the file locked for its own commit. Default: 10
+    /// Sets how long to wait while another process has the file locked for a commit. Default: 10
     /// s.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// What this host is called where people see who holds a claim. Default: `machine/process`.
+    /// Sets the name of this host that is shown as the holder of a claim. Default:
+    /// `machine/process`.
     pub fn holder(mut self, name: impl Into<String>) -> Self {
         self.holder = Some(name.into());
         self
@@ -66,13 +66,13 @@ impl SqliteStoreBuilder {
     /// Opens the store.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the file can't be used, or is no store.
+    /// [`StoreError::Backend`] if the file can't be used, or is not an Airlock store.
     pub async fn open(self) -> Result<SqliteStore, StoreError> {
         blocking(move || self.open_now()).await
     }
 
     fn open_now(self) -> Result<SqliteStore, StoreError> {
-        // The folder of hosts must be the same for all, from wherever they name the file.
+        // All processes must find the same folder of hosts, however they name the file.
         let path =
             std::path::absolute(&self.path).map_err(|error| Problem::Io(error).at(&self.path))?;
         connection::make_file(&path, self.create)?;

@@ -11,8 +11,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::problem::Problem;
 use super::rows::{millis, select, time};
 
-/// Keeps a denial with an open action, and deletes those before the last ones. Does nothing if the
-/// action isn't open.
+/// Stores a denial of an open action and deletes all but its latest ones. Does nothing if the
+/// action is not open.
 pub(super) fn record(
     connection: &Connection,
     session: &SessionId,
@@ -41,7 +41,7 @@ pub(super) fn record(
     Ok(())
 }
 
-/// Those of one action, oldest first, as far as they can be read.
+/// Returns the readable denials of one action, oldest first.
 pub(super) fn of_action(
     connection: &Connection,
     session: &SessionId,
@@ -59,7 +59,7 @@ pub(super) fn of_action(
     Ok(denials)
 }
 
-/// Those of all actions, latest first.
+/// Returns the denials of all actions, latest first.
 pub(super) fn latest(
     connection: &Connection,
     query: &ResolvedQuery,
@@ -87,7 +87,7 @@ pub(super) fn latest(
     Ok(latest)
 }
 
-/// None if it can't be read: it must not hide the others.
+/// Reads a denial. Returns `None` if it is unreadable, so that it does not hide the others.
 fn read(row: &Row<'_>) -> Result<Option<DenialRecord>, Problem> {
     let (number, at): (i64, i64) = (row.get(1)?, row.get(2)?);
     let Some(denial) = row.get_ref(3)?.as_str().ok().and_then(Denial::from_row) else {
@@ -99,14 +99,14 @@ fn read(row: &Row<'_>) -> Result<Option<DenialRecord>, Problem> {
     Ok(Some(DenialRecord::new(number, time(at), denial)))
 }
 
-/// Those of an action that is forgotten.
+/// Deletes the denials of a deleted action.
 pub(super) fn forget(connection: &Connection, action: i64) -> Result<(), Problem> {
     let delete = "DELETE FROM denials WHERE action = ?";
     connection.prepare_cached(delete)?.execute([action])?;
     Ok(())
 }
 
-/// A sentence for each denial that can't be read, or that is about no action.
+/// Adds one sentence for each denial that is unreadable or has no action.
 pub(super) fn check(connection: &Connection, problems: &mut Vec<String>) -> Result<(), Problem> {
     let sql = "SELECT d.number, d.denial, a.id
         FROM denials d LEFT JOIN actions a ON a.number = d.action";

@@ -1,4 +1,4 @@
-//! The store in one SQLite file, for the hosts of one machine.
+//! A store in one SQLite file, shared by the hosts of one machine.
 
 mod backup;
 mod bases;
@@ -61,19 +61,19 @@ use writer::{Undo, Writer};
 
 pub use builder::SqliteStoreBuilder;
 
-/// Keeps pending actions in one SQLite file, which the processes of one machine may share. Cheap to
-/// clone; clones are the same host.
+/// Stores pending actions in one SQLite file that the processes of one machine can share. Clones
+/// are cheap and act as the same host.
 ///
-/// What a method reports as done is on the disk: the file is in WAL mode with `synchronous=FULL`.
-/// Only what a [rehearsal](PendingStore::keep_effects) saw, which another one would see again,
-/// goes there with the next commit, or when the store is closed. Operations that wait while a
-/// commit reaches the disk go into the next commit together.
+/// When a method returns, its effect is on disk: the file uses WAL mode with `synchronous=FULL`.
+/// The only exception are the results of a [rehearsal](PendingStore::keep_effects), which can be
+/// reproduced: they are written with the next commit, or when the store is closed. Operations that
+/// wait while a commit reaches the disk share the next commit.
 ///
-/// Each opened store is a *host* of its own. Its claims last as long as it lives, at most for the
-/// [lease time](SqliteStoreBuilder::lease_time) without being renewed: a host that was killed, or
-/// whose last clone was dropped, loses them at once. Beside `pending.db` there are `pending.db-wal`
-/// and `pending.db-shm`, SQLite's, which belong to it also while nobody uses it, and the folder
-/// `pending.db.hosts` with a lock for each living host.
+/// Each opened store is a separate *host*. Its claims are valid while it lives, and for at most
+/// the [lease time](SqliteStoreBuilder::lease_time) without renewal. A host that is killed, or
+/// whose last clone is dropped, loses its claims at once. SQLite keeps `pending.db-wal` and
+/// `pending.db-shm` next to `pending.db`; they are part of the store even when it is not in use.
+/// The folder `pending.db.hosts` has a lock file for each living host.
 #[derive(Clone)]
 pub struct SqliteStore {
     inner: Arc<SqliteStoreInner>,
@@ -82,15 +82,15 @@ pub struct SqliteStore {
 struct SqliteStoreInner {
     path: PathBuf,
     lease_time: Duration,
-    // Dropped in this order: the writer first does what it was told, and then the host's lock goes.
+    // Fields drop in this order: the writer finishes its queue before the host's lock is released.
     writer: Writer,
     readers: ReadPool,
     hosts: Arc<HostRegistry>,
     watchers: Watchers,
     file_watcher: file_watcher::FileWatcher,
-    /// When what is old was last forgotten.
+    /// The time of the last pruning.
     pruned: Mutex<Option<Instant>>,
-    /// The plugins that this host has pushed for, and probably will again.
+    /// The plugins that this host has pushed for and will probably push for again.
     pushing: Mutex<HashSet<Digest>>,
 }
 
@@ -101,21 +101,21 @@ impl SqliteStoreInner {
 }
 
 impl SqliteStore {
-    /// A builder for a store at `path`.
+    /// Returns a builder for a store at `path`.
     pub fn builder(path: impl Into<PathBuf>) -> SqliteStoreBuilder {
         SqliteStoreBuilder::new(path.into())
     }
 
-    /// Opens the store at `path` with the default settings; makes it where it is missing, with the
-    /// folders above it.
+    /// Opens the store at `path` with the default settings. Creates the file and its parent
+    /// folders if they are missing.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the file can't be used, or is no store.
+    /// [`StoreError::Backend`] if the file can't be used, or is not an Airlock store.
     pub async fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
         Self::builder(path).open().await
     }
 
-    /// Where the file is.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.inner.path
     }
@@ -192,7 +192,7 @@ impl PendingStore for SqliteStore {
         let work = move |connection: &_| {
             stack::claim(connection, &hosts, lease_time, &of, &resolution, &by)
         };
-        // Nobody has seen the action yet, so giving it back leaves no doubt about it.
+        // The action was not handed out yet, so giving it back leaves no doubt about its state.
         let undo = |claim| match claim {
             Claim::Claimed(claimed) => {
                 let lease = claimed.lease;
@@ -263,7 +263,7 @@ impl PendingStore for SqliteStore {
         let watchers = self.inner.watchers.clone();
         self.inner.writer.write_later(move |connection| {
             stack::abandon(connection, &lease)?;
-            // Told a commit too early; the watch on the file tells again.
+            // This notification precedes the commit; the file watcher notifies again.
             watchers.notify(&lease.session);
             Ok(())
         });
@@ -274,7 +274,7 @@ impl PendingStore for SqliteStore {
         let (session, actions) = (session.clone(), actions.to_vec());
         self.inner.writer.write_later(move |connection| {
             stack::lose(connection, &session, &actions)?;
-            // As for a claim that is given back.
+            // The same applies as for a released claim.
             watchers.notify(&session);
             Ok(())
         });

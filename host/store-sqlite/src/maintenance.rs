@@ -1,4 +1,4 @@
-//! Numbers, checks, and forgetting what is no longer needed.
+//! Statistics, checks and pruning.
 
 use std::collections::HashSet;
 use std::time::{Duration, SystemTime};
@@ -14,12 +14,12 @@ use super::schema;
 use super::stack::{OPEN, forget_plugin};
 use super::{calls, denials, effects, spending, totals};
 
-/// How many resolved actions are forgotten in one commit, so that nobody waits long for it.
+/// Number of resolved actions to delete in one commit, to keep each commit short.
 pub(super) const PRUNED_AT_ONCE: usize = 500;
 
 const RETENTION: &str = "retention_seconds";
 
-/// The last resolved action, in the order of the ends, whose details were forgotten.
+/// The key of the last resolved action, in order of resolution, whose details were deleted.
 const DETAILS_FORGOTTEN: &str = "details_forgotten";
 
 pub(super) fn stats(connection: &Connection) -> Result<StoreStats, Problem> {
@@ -34,7 +34,7 @@ pub(super) fn stats(connection: &Connection) -> Result<StoreStats, Problem> {
     Ok(stats)
 }
 
-/// A sentence for each thing that is not as it should be.
+/// Returns one sentence for each problem.
 pub(super) fn check(connection: &Connection) -> Result<Vec<String>, Problem> {
     let mut problems = Vec::new();
     let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
@@ -46,7 +46,7 @@ pub(super) fn check(connection: &Connection) -> Result<Vec<String>, Problem> {
         }
     }
     if !problems.is_empty() {
-        // What is read from damaged pages tells nothing more.
+        // Data from damaged pages gives no further information.
         return Ok(problems);
     }
     check_plugins(connection, &mut problems)?;
@@ -142,9 +142,9 @@ pub(super) fn set_retention(
     Ok(())
 }
 
-/// Actions that were resolved at least `age` ago.
+/// Returns the actions that were resolved at least `age` ago.
 pub(super) fn resolved_before(connection: &Connection, age: Duration) -> Result<Vec<i64>, Problem> {
-    // Before 1970 nothing was resolved.
+    // No action was resolved before 1970.
     let before = SystemTime::now().checked_sub(age).map_or(i64::MIN, millis);
     let select = "SELECT number FROM actions WHERE resolved IS NOT NULL AND resolved_at <= ?";
     let mut statement = connection.prepare(select)?;
@@ -167,7 +167,7 @@ pub(super) fn forget_actions(connection: &Connection, numbers: &[i64]) -> Result
         }
     }
     if forgotten > 0 {
-        // The next ends may get the numbers of those that are gone.
+        // Later resolutions may reuse the numbers of deleted ones.
         connection
             .prepare_cached("DELETE FROM meta WHERE name = ?")?
             .execute([DETAILS_FORGOTTEN])?;
@@ -175,7 +175,7 @@ pub(super) fn forget_actions(connection: &Connection, numbers: &[i64]) -> Result
     Ok(forgotten)
 }
 
-/// What stands apart from an action's row.
+/// Deletes data that is stored outside of an action's row.
 fn forget_large(connection: &Connection, number: i64, call: Option<&str>) -> Result<(), Problem> {
     let delete = "DELETE FROM large_details WHERE action = ?";
     connection.prepare_cached(delete)?.execute([number])?;
@@ -186,7 +186,7 @@ fn forget_large(connection: &Connection, number: i64, call: Option<&str>) -> Res
     }
 }
 
-/// Forgets all that is kept of an action that was resolved. Whether there was one.
+/// Deletes a resolved action completely. Returns whether it existed.
 pub(super) fn forget(connection: &Connection, id: &ActionId) -> Result<bool, Problem> {
     let select = "SELECT number FROM actions WHERE id = ?";
     let number: Option<i64> = connection
@@ -199,14 +199,14 @@ pub(super) fn forget(connection: &Connection, id: &ActionId) -> Result<bool, Pro
     }
 }
 
-/// Forgets the details of some actions that were resolved at least `age` ago, and their calls'
-/// records where no other action needs them. Whether there may be more.
+/// Deletes the details of some actions that were resolved at least `age` ago, and the records of
+/// their calls if no other action needs them. Returns whether there may be more.
 pub(super) fn forget_details(connection: &Connection, age: Duration) -> Result<bool, Problem> {
     let after: Option<String> = connection
         .prepare_cached("SELECT value FROM meta WHERE name = ?")?
         .query_row([DETAILS_FORGOTTEN], |row| row.get(0))
         .optional()?;
-    // Where it can't be read, all are looked at again.
+    // If the value can't be read, start from the first action again.
     let after = after.and_then(|after| after.parse().ok()).unwrap_or(0_i64);
     let before = SystemTime::now().checked_sub(age).map_or(i64::MIN, millis);
     let select = "SELECT number, resolved, call FROM actions
@@ -231,7 +231,7 @@ pub(super) fn forget_details(connection: &Connection, age: Duration) -> Result<b
     Ok(old.len() == PRUNED_AT_ONCE)
 }
 
-/// Forgets plugins that no open action needs, but for some.
+/// Deletes plugins that no open action needs, with some exceptions.
 pub(super) fn forget_plugins(
     connection: &Connection,
     but: &HashSet<Digest>,
