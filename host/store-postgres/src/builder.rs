@@ -1,4 +1,4 @@
-//! The builder, and connecting.
+//! The builder of a store, and connecting to the server.
 
 use std::io::ErrorKind;
 use std::pin::Pin;
@@ -21,8 +21,8 @@ use super::notifications::ChangeNotifier;
 use super::problem::{Failure, is_passing};
 use super::{HostId, PostgresStore, PostgresStoreInner, schema};
 
-/// How long a migration of the tables may take. Longer than any patience: a host that gives up too
-/// early would do so again each time.
+/// Time limit for a migration of the tables. It is longer than any patience, because a host that
+/// gives up too early would fail again on every attempt.
 const MIGRATION_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 
 /// Builder for a [`PostgresStore`].
@@ -47,52 +47,53 @@ impl PostgresStoreBuilder {
         }
     }
 
-    /// How long a claim lasts that is not renewed, and so how soon others may take over from a host
-    /// that died. Default: 15 s. A host renews three times as often; below a second, a busy machine
-    /// may be too slow for that.
+    /// Sets how long a claim is valid without renewal, and so how soon other hosts can take over
+    /// from a dead one. Default: 15 s. A host renews three times per lease time. Values below 1 s
+    /// may be too short on a busy machine.
     pub fn lease_time(mut self, lease_time: Duration) -> Self {
         self.lease_time = lease_time;
         self
     }
 
-    /// How long a call tries to reach the server before it fails. Default: 10 s. Shorter than the
-    /// lease time, so that a resolution lives through a restart of the server.
+    /// Sets how long a call tries to reach the server before it fails. Default: 10 s. Keep it
+    /// shorter than the lease time, so that a resolution survives a restart of the server.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// The most connections that this host opens, beside one to listen on where somebody waits for
-    /// changes. Default: 8.
+    /// Sets the maximum number of connections of this host, not counting the one that listens when
+    /// a caller waits for changes. Default: 8.
     pub fn max_connections(mut self, max_connections: u32) -> Self {
         self.max_connections = max_connections;
         self
     }
 
-    /// What this host is called in listings. Default: `machine/process`.
+    /// Sets the name of this host in listings. Default: `machine/process`.
     pub fn holder(mut self, name: impl Into<String>) -> Self {
         self.holder = Some(name.into());
         self
     }
 
-    /// Connects, and makes the tables where there are none. Those of an older version are brought
-    /// up to date, which takes seconds for millions of actions. Hosts of that version that are
-    /// connected wait meanwhile. From then on each call of theirs fails with
-    /// [`BackendErrorKind::Newer`] and changes nothing, and what they have claimed is free again
-    /// once their leases have run out.
+    /// Connects, and creates the tables if they are missing. Tables of an older version are
+    /// migrated, which takes seconds for millions of actions. Connected hosts of that version wait
+    /// during the migration. Afterwards, their calls fail with [`BackendErrorKind::Newer`] and
+    /// change nothing; their claims are free again once the leases have expired.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] with [`BackendErrorKind::Settings`] where the address or a setting
-    /// makes no sense, [`BackendErrorKind::Unreachable`] at once where nobody listens, or where
-    /// there is no answer in time, [`BackendErrorKind::Denied`] where the server doesn't take the
-    /// user or the password, or the user may not make tables, [`BackendErrorKind::Missing`] where
-    /// there is no such database, and [`BackendErrorKind::Newer`] where a newer version has made
-    /// the tables.
+    /// [`StoreError::Backend`] with one of these kinds:
+    /// - [`BackendErrorKind::Settings`] if the URL or a setting is invalid
+    /// - [`BackendErrorKind::Unreachable`] immediately if no server listens there, or if it does
+    ///   not respond in time
+    /// - [`BackendErrorKind::Denied`] if the server rejects the user or the password, or the user
+    ///   may not create tables
+    /// - [`BackendErrorKind::Missing`] if the database does not exist
+    /// - [`BackendErrorKind::Newer`] if a newer version created the tables
     pub async fn connect(self) -> Result<PostgresStore, StoreError> {
         self.connecting().await
     }
 
-    /// Boxed, so that it is compiled here, and not by whoever awaits it.
+    /// Returns a boxed future, so that it is compiled here and not in each crate that awaits it.
     fn connecting(self) -> Pin<Box<dyn Future<Output = Result<PostgresStore, StoreError>> + Send>> {
         Box::pin(async move {
             let options = self.options()?;
@@ -145,7 +146,7 @@ impl PostgresStoreBuilder {
     }
 
     fn options(&self) -> Result<PgConnectOptions, StoreError> {
-        // The address is not repeated, since its password is.
+        // The error omits the URL, because the URL contains the password.
         let wrong =
             |problem: String| StoreError::backend(BackendErrorKind::Settings, "address", problem);
         if !["postgres://", "postgresql://"]
@@ -173,8 +174,8 @@ impl PostgresStoreBuilder {
         Ok(())
     }
 
-    /// A first connection, by itself: it tells best what is wrong. With it, whether the tables are
-    /// as they must be.
+    /// Opens the first connection separately, for a precise error. Also returns whether the tables
+    /// are up to date.
     async fn open(
         &self,
         options: &PgConnectOptions,
@@ -184,14 +185,14 @@ impl PostgresStoreBuilder {
         let mut connection = loop {
             match options.clone().disable_statement_logging().connect().await {
                 Ok(connection) => break connection,
-                // A server that is about to be ready says so. One that is not there won't come by
-                // itself.
+                // A server that is starting up says so. A server that is not running won't start
+                // by itself.
                 Err(error @ sqlx::Error::Database(_))
                     if is_passing(&error) && Instant::now() < deadline =>
                 {
                     sleep(Duration::from_millis(50)).await;
                 }
-                // No way over a network ends so.
+                // Network connections never fail with this error.
                 Err(sqlx::Error::Io(error))
                     if error.kind() == ErrorKind::NotFound && options.get_socket().is_none() =>
                 {
@@ -213,7 +214,7 @@ fn unusable(location: &str, problem: &str) -> StoreError {
     StoreError::backend(BackendErrorKind::Settings, location, problem)
 }
 
-/// The address without its password.
+/// Returns the URL without its password.
 fn location(options: &PgConnectOptions) -> String {
     let database = options.get_database().unwrap_or(options.get_username());
     let user = options.get_username();

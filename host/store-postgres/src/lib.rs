@@ -1,4 +1,4 @@
-//! The store that many hosts share.
+//! A store in PostgreSQL, shared by many hosts.
 
 mod bases;
 mod builder;
@@ -56,15 +56,15 @@ use self::problem::Failure;
 
 pub use builder::PostgresStoreBuilder;
 
-/// Names one store object of one process.
+/// The id of one store object in one process.
 type HostId = [u8; 16];
-/// Tells a claim that is repeated from another one.
+/// A nonce that distinguishes a repeated claim from a new one.
 type Nonce = [u8; 16];
-/// A digest of a session's id, which may be longer than an index takes.
+/// A digest of a session id, which may be too long for an index.
 type SessionKey = [u8; 16];
 
-/// Keeps pending actions in a PostgreSQL database, where any host of a fleet can resolve any of
-/// them. Cheap to clone; clones share their connections.
+/// Stores pending actions in a PostgreSQL database, so that any host of a fleet can resolve any of
+/// them. Clones are cheap and share their connections.
 ///
 /// ```no_run
 /// use std::sync::Arc;
@@ -73,35 +73,35 @@ type SessionKey = [u8; 16];
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let store = PostgresStore::connect("postgres://airlock:secret@database.example/airlock").await?;
-/// // What a session of `airlock-host` takes: `Session::builder().store(store)`.
+/// // Pass it to a session of `airlock-host`: `Session::builder().store(store)`.
 /// let store: Arc<dyn PendingStore> = Arc::new(store);
 /// # Ok(())
 /// # }
 /// ```
 ///
-/// It makes its tables itself, all in a schema `airlock`, however many hosts start at once. The
-/// database must be encoded in UTF-8.
+/// Creates its tables in a schema named `airlock`; several hosts may start at once. The database
+/// encoding must be UTF-8.
 ///
-/// **Claims are leases.** A host renews its claim as long as it works on it. Where it dies, or
-/// can't reach the server for the [lease time](PostgresStoreBuilder::lease_time), the action is
-/// listed as [interrupted](airlock_model::pending::ActionState::Interrupted), and may be decided
-/// about anew, here or elsewhere. All times are the server's, and a claim that has passed to
-/// somebody else can't be completed any more.
+/// **Claims are leases.** A host renews its claim while it works on the action. If the host dies,
+/// or can't reach the server for the [lease time](PostgresStoreBuilder::lease_time), the action is
+/// listed as [interrupted](airlock_model::pending::ActionState::Interrupted) and can be resolved
+/// again by any host. All times are the server's. A claim that another host has taken over can't
+/// be completed.
 ///
-/// **Connections may break.** Each call is tried again for as long as the
-/// [patience](PostgresStoreBuilder::patience) lasts, and takes effect once, also where the server
-/// had carried it out and the answer was lost. A call that fails in the end may or may not have
-/// taken effect; nothing that was reported as done is undone.
+/// **Connections may break.** Each call is retried until the
+/// [patience](PostgresStoreBuilder::patience) runs out. It takes effect once, even if the server
+/// executed it and the response was lost. If a call finally fails, it may or may not have taken
+/// effect. Effects that were reported as done are never undone.
 ///
-/// **Connections are encrypted** where the server offers that. `?sslmode=verify-full` at the end of
-/// the address insists on it, and on a certificate for the server's name from an authority that the
-/// system trusts, or from that in the file `&sslrootcert=FILE`.
+/// **Connections are encrypted** if the server supports it. Add `?sslmode=verify-full` to the URL
+/// to require encryption and a certificate for the server's name from an authority that the system
+/// trusts, or from the one in the file given as `&sslrootcert=FILE`.
 ///
-/// **Volatile actions** are listed for all, and [lost](airlock_model::pending::ActionState::Lost)
-/// when their host has not been heard of for a lease time.
+/// **Volatile actions** are visible to all hosts. They are
+/// [lost](airlock_model::pending::ActionState::Lost) if their host was silent for a lease time.
 ///
-/// **Changes** reach those who [wait](PendingStore::watch) through `LISTEN` and `NOTIFY`. Where
-/// many claim the topmost action at once, `SKIP LOCKED` gives each another one.
+/// **Changes** reach [watchers](PendingStore::watch) through `LISTEN` and `NOTIFY`. If several
+/// callers claim the topmost action at once, `SKIP LOCKED` gives each of them a different one.
 #[doc = ""]
 #[doc = include_str!("SCALING.md")]
 #[derive(Clone)]
@@ -120,15 +120,15 @@ struct PostgresStoreInner {
     claims: AtomicU64,
     maintenance_due: Mutex<Instant>,
     usage: Mutex<UsageEstimate>,
-    /// The plugins that this host has pushed for, and probably will again.
+    /// The plugins that this host has pushed for and will probably push for again.
     pushing: Mutex<HashSet<Digest>>,
     runtime: Handle,
-    /// Ends what runs beside the calls.
+    /// Stops the background tasks.
     _stop: DropGuard,
 }
 
 impl PostgresStore {
-    /// A builder for a store at `url`: `postgres://user:password@server:port/database`.
+    /// Returns a builder for a store at `url`: `postgres://user:password@server:port/database`.
     pub fn builder(url: impl Into<String>) -> PostgresStoreBuilder {
         PostgresStoreBuilder::new(url.into())
     }
@@ -136,7 +136,7 @@ impl PostgresStore {
     /// Connects with the default settings.
     ///
     /// # Errors
-    /// As [`PostgresStoreBuilder::connect`].
+    /// See [`PostgresStoreBuilder::connect`].
     pub async fn connect(url: impl Into<String>) -> Result<Self, StoreError> {
         Self::builder(url).connect().await
     }
@@ -147,7 +147,7 @@ impl PostgresStoreInner {
         failure.at(&self.location)
     }
 
-    /// The answer to a statement that may be sent any number of times.
+    /// Returns the response to a statement that is safe to repeat.
     async fn read(&self, statement: &Statement) -> Result<Vec<PgRow>, StoreError> {
         let rows = self.connections.rows(statement).await;
         rows.map_err(|failure| self.error(failure))
@@ -161,7 +161,7 @@ impl PendingStore for PostgresStore {
         let pushed = Arc::clone(&push);
         let pushing = async move {
             let done = inner.push(&pushed).await;
-            // A server that gave no answer may have pushed them all the same.
+            // If the server did not respond, it may still have pushed the actions.
             if let Err(StoreError::Backend(_)) = &done {
                 inner.unpush_later(Arc::clone(&pushed));
             }
