@@ -1,6 +1,6 @@
-//! Cases that an author writes: a file of them, in TOML.
+//! Cases that an author writes in a TOML file.
 //!
-//! `airlock test --help` documents the format; what is here must agree with it.
+//! `airlock test --help` documents the format; keep both in sync.
 
 mod expectation;
 mod fixture;
@@ -20,7 +20,7 @@ use json::{Json, Object};
 
 pub use run::run;
 
-/// A file as it is written.
+/// The contents of a case file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct CaseFile {
@@ -40,7 +40,7 @@ struct CaseEntry {
     workspace: Option<Fixture>,
     #[serde(default)]
     expect: ExpectedAnswer,
-    /// Topmost first: the one that was pushed last.
+    /// The expected actions, topmost first: the last pushed one comes first.
     pushed: Option<Vec<ExpectedAction>>,
     #[serde(default)]
     resolve: Vec<Resolve>,
@@ -48,7 +48,7 @@ struct CaseEntry {
     changes: ExpectedChanges,
 }
 
-/// One decision, about the topmost action.
+/// A decision about the topmost action.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Resolve {
@@ -71,15 +71,16 @@ enum Action {
     Discard,
 }
 
-/// The cases of a file.
+/// The cases in a file.
 #[derive(Debug)]
 pub struct Cases {
-    /// What tries with generated params begin with; none where the file doesn't say.
+    /// The initial files for tries with generated params; `None` if the case file does not set
+    /// them.
     pub(crate) files: Option<Files>,
     pub(crate) cases: Vec<Case>,
 }
 
-/// One of them, with its files at hand.
+/// A case with its files loaded.
 #[derive(Debug)]
 pub struct Case {
     pub name: String,
@@ -93,10 +94,10 @@ pub struct Case {
 }
 
 impl Cases {
-    /// Reads a file, and the folders that it names.
+    /// Reads a case file and the folders that it names.
     ///
     /// # Errors
-    /// A sentence that names the file, and the place in it.
+    /// A sentence that names the file and the position in it.
     pub fn read(file: &Path, plugin: &Plugin) -> Result<Self, String> {
         let name = file.display();
         let text =

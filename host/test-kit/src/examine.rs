@@ -1,4 +1,4 @@
-//! The whole examination of a plugin.
+//! The examination of a whole plugin.
 
 use std::time::Instant;
 
@@ -19,28 +19,28 @@ use super::schema::Schema;
 use super::shrink::shrink;
 use super::untried::{self, Calls, Untried};
 
-/// A tool that used up a limit so often is not tried any more: each time may take as long as a call
-/// may.
+/// A tool is not tried any more after it exceeded a limit this many times, because each call may
+/// take as long as its time limit.
 const ENOUGH: usize = 3;
 
-/// How it is done.
+/// Settings of an examination.
 pub struct Settings<'a> {
-    /// What the author wrote.
+    /// The author's cases.
     pub cases: &'a [Cases],
-    /// How many params are generated for each tool.
+    /// The number of generated params for each tool.
     pub tries: usize,
-    /// What they are generated from: the same again gives the same params.
+    /// The seed for generated params. The same seed gives the same params.
     pub seed: u64,
-    /// Only this tool.
+    /// Restricts the examination to this tool.
     pub tool: Option<&'a str>,
-    /// Told what is being done.
+    /// Receives progress messages.
     pub tell: &'a dyn Fn(String),
 }
 
-/// Tries everything.
+/// Runs all cases and tries.
 ///
 /// # Errors
-/// Where the host fails; what a tool does is in the report.
+/// If the host fails. Failures of a tool are in the report.
 pub async fn examine(plugin: &Plugin, settings: &Settings<'_>) -> Result<Report, HarnessError> {
     let wanted = |name: &str| settings.tool.is_none_or(|tool| tool == name);
     let mut report = Report {
@@ -75,7 +75,7 @@ pub async fn examine(plugin: &Plugin, settings: &Settings<'_>) -> Result<Report,
     Ok(report)
 }
 
-/// Asked of the plugin as a whole, since the answer is for all tools.
+/// Checks the plugin as a whole, because it defines all tools at once.
 async fn definitions(plugin: &Plugin) -> Result<PropertyReport, HarnessError> {
     let (tools, rejected) = plugin.ask_again().await?;
     let told = |tools: &[&ToolDefinition], rejected: &[_]| {
@@ -109,14 +109,14 @@ struct Examination<'a> {
     notes: Notes,
 }
 
-/// What was seen of one property so far.
+/// The observations of one property so far.
 #[derive(Default)]
 struct Tally {
     held: usize,
     broken: usize,
     first: Option<(Sample, Breach)>,
-    /// The last in their order: that nothing was pushed is true of a tool only where no try has
-    /// another reason.
+    /// The greatest gap of all tries. For example, a tool counts as one that pushed nothing only
+    /// if no try has another reason.
     gap: Option<Gap>,
     not_applicable: Option<&'static str>,
 }
@@ -134,7 +134,8 @@ impl Tally {
         }
     }
 
-    /// Why there was nothing to keep: where some try says so, no other could have looked at more.
+    /// Returns the reason why the property did not apply. If one try has such a reason, no other
+    /// try could have checked more.
     fn exempt(&self) -> Option<&'static str> {
         self.not_applicable
             .filter(|_| self.gap.is_none_or(|gap| gap == Gap::NothingPushed))
@@ -203,7 +204,7 @@ impl<'a> Examination<'a> {
         })
     }
 
-    /// What the author wrote, then what is generated.
+    /// Returns the author's samples, followed by generated ones.
     fn samples(&self) -> Vec<Sample> {
         let name = &self.tool.definition.name;
         let cases = self.settings.cases.iter().flat_map(|cases| &cases.cases);
@@ -224,7 +225,7 @@ impl<'a> Examination<'a> {
         written.chain(made_up).collect()
     }
 
-    /// What tries with generated params begin with, where the author says so.
+    /// Returns the initial files for tries with generated params, if the author set them.
     fn given_files(&self) -> Option<&'a Files> {
         let mut cases = self.settings.cases.iter();
         cases.find_map(|cases| cases.files.as_ref())
@@ -262,7 +263,7 @@ impl<'a> Examination<'a> {
         })
     }
 
-    /// The outcome of a property that no try kept or broke.
+    /// Returns the outcome of a property that no try kept or broke.
     fn not_seen(&self, property: &Property, tally: &Tally) -> Outcome {
         let definition = self.tool.definition;
         let pushes_nothing = definition.traits.read_only && tally.gap == Some(Gap::NothingPushed);

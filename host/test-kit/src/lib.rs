@@ -1,11 +1,11 @@
-//! The author's test kit: properties that every tool must have, and the cases that an author
+//! The test kit for plugin authors: properties that every tool must have, and cases that an author
 //! writes.
 //!
-//! [`examine()`] calls a plugin's tools with params that were written ([`Cases`]) or generated from
-//! their schemas, watches what they do, and makes a try that breaks something small. All of it goes
-//! through the public sessions of `airlock-host`, each on a copy of a workspace. What no try could
-//! look at is part of what it found out: [`Untried`]. Nothing here knows
-//! of a command line, a terminal or a format: what is printed is made of the [`Report`].
+//! [`examine()`] calls a plugin's tools with written params ([`Cases`]) or with params generated
+//! from their schemas, observes the effects, and shrinks a failing try. It uses only the public
+//! sessions of `airlock-host`, each on a copy of a workspace. The report includes everything that
+//! no try could check: [`Untried`]. This crate knows nothing about command lines, terminals or
+//! output formats; callers format the [`Report`].
 //!
 //! ```no_run
 //! use airlock_host::{Engine, Plugin};
@@ -50,14 +50,14 @@ pub use property::{Breach, short};
 pub use report::{CaseReport, Counts, Example, Note, Outcome, PropertyReport, Report, ToolReport};
 pub use untried::{Untried, UntriedKind};
 
-/// Why a tool could not be tested: the host or the machine is at fault.
+/// The reason why a tool could not be tested: a fault of the host or the machine.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HarnessError {
-    /// A copy of the workspace could not be made.
+    /// Copying the workspace failed.
     #[error("can't make a workspace for a try: {0}")]
     Workspace(io::Error),
-    /// What a tool left in its workspace can't be read.
+    /// The files that a tool left in its workspace can't be read.
     #[error("can't look at a try's workspace: {0}")]
     Files(#[from] FolderError),
     /// The host failed.

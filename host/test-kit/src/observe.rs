@@ -1,4 +1,4 @@
-//! What a tool does with some params, in each way in which a preview can come to its end.
+//! Observes a tool's behavior with given params, for each way in which a preview can end.
 
 use airlock_host::pending::{Decision, StackedAction};
 use airlock_host::store::{MemoryStore, PendingStore};
@@ -10,7 +10,7 @@ use super::fault_injection::UnacknowledgedStore;
 use super::files::{Changes, Files};
 use super::harness::{self, Answer, Harness, ObservedEvents};
 
-/// A call that is tried.
+/// A call to try.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
     pub tool: String,
@@ -18,21 +18,21 @@ pub struct Sample {
     pub files: Files,
 }
 
-/// All that was seen of it. Each part begins anew: with a copy of the files and a preview.
+/// The observations of a call. Each part starts over with a copy of the files and a new preview.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observation {
     pub preview: Preview,
-    /// None where nothing was pushed, or the preview failed. So for all that follow.
+    /// An apply. This and the following are `None` if nothing was pushed or the preview failed.
     pub applied: Option<Decided>,
-    /// Rehearsed, and applied after that.
+    /// An apply after a rehearsal.
     pub rehearsed: Option<Decided>,
-    /// Applied by another session, whose instances know nothing of the preview. None where an
-    /// action is volatile, too.
+    /// An apply by another session, whose instances know nothing of the preview. Also `None` if an
+    /// action is volatile.
     pub applied_fresh: Option<Decided>,
-    /// As `applied`, once more: where `applied_fresh` is another, to tell why.
+    /// A second run of `applied`. It explains a difference between `applied` and `applied_fresh`.
     pub applied_again: Option<Decided>,
-    /// Applied, and applied again after nobody heard that it was. None where the first did not
-    /// succeed, too.
+    /// An apply that is repeated because its outcome was lost. Also `None` if the first one
+    /// failed.
     pub applied_twice: Option<RepeatedApply>,
     pub discarded: Option<Discarded>,
 }
@@ -40,7 +40,7 @@ pub struct Observation {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preview {
     pub answer: Answer,
-    /// Topmost first.
+    /// The pushed actions, topmost first.
     pub pushed: Vec<StackedAction>,
     pub changes: Changes,
     pub heard: ObservedEvents,
@@ -48,18 +48,18 @@ pub struct Preview {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decided {
-    /// The preview that was decided about.
+    /// The answer of the preview.
     pub preview: Answer,
-    /// One for each action, topmost first.
+    /// One answer for each action, topmost first.
     pub answers: Vec<Answer>,
-    /// Since before the preview.
+    /// The changes since before the preview.
     pub changes: Changes,
-    /// Of the decisions alone.
+    /// The events of the decisions only.
     pub heard: ObservedEvents,
 }
 
 impl Decided {
-    /// Whether both had the same effect and said the same.
+    /// Returns whether both had the same answers and changes.
     pub fn agrees_with(&self, other: &Decided) -> bool {
         self.answers == other.answers && self.changes == other.changes
     }
@@ -69,21 +69,21 @@ impl Decided {
 pub struct RepeatedApply {
     pub first: Decided,
     pub second: Vec<Answer>,
-    /// Since the first apply.
+    /// The changes since the first apply.
     pub changes: Changes,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Discarded {
     pub decided: Decided,
-    /// The labels of what is pending afterwards.
+    /// The labels of the actions that are still pending.
     pub left: Vec<String>,
 }
 
-/// Tries all of it.
+/// Runs all parts.
 ///
 /// # Errors
-/// Where the host fails.
+/// If the host fails.
 pub async fn observe(plugin: &Plugin, sample: &Sample) -> Result<Observation, HarnessError> {
     let trial = Trial { plugin, sample };
     let stage = trial.stage(MemoryStore::new())?;
@@ -202,7 +202,8 @@ impl<'a> Trial<'a> {
             return Ok(None);
         }
         let between = stage.files()?;
-        // A workspace that has what the host keeps of commits is not asked to repeat one.
+        // The workspace remembers commits, so the repeated one would not run again. Delete that
+        // record.
         stage.forget_commits()?;
         let session = stage.session()?;
         let second = harness::resolve_all(&session, &preview.pushed, Decision::Apply).await?;

@@ -1,4 +1,4 @@
-//! The properties that every tool must have, judged by what was observed.
+//! The properties that every tool must have, and how observations are judged.
 
 use airlock_host::event::Refusal;
 use airlock_host::tool::ToolDefinition;
@@ -11,16 +11,16 @@ use super::schema::Schema;
 
 /// A property.
 pub struct Property {
-    /// For programs, in kebab case.
+    /// The machine-readable name, in kebab case.
     pub name: &'static str,
-    /// For people, as a clause.
+    /// A description for people, as a clause.
     pub about: &'static str,
-    /// Why there is nothing to keep for some tools, by their definitions.
+    /// Returns the reason why the property does not apply to a tool, according to its definition.
     exempt: fn(&Tool) -> Option<&'static str>,
     judge: fn(&Tool, &Observation) -> Verdict,
 }
 
-/// What a property knows of a tool besides what was seen.
+/// The facts about a tool that a property needs besides an observation.
 pub struct Tool<'a> {
     pub definition: &'a ToolDefinition,
     pub output: Option<Schema>,
@@ -30,18 +30,18 @@ pub struct Tool<'a> {
 pub enum Verdict {
     Held,
     Broken(Breach),
-    /// The observation says nothing about it.
+    /// The observation says nothing about the property.
     Untried(Gap),
-    /// There was nothing to keep, for this reason.
+    /// The property does not apply, for this reason.
     NotApplicable(&'static str),
 }
 
-/// Why an observation says nothing about a property.
+/// The reason why an observation says nothing about a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gap {
     /// The preview pushed no action, or failed.
     NothingPushed,
-    /// The preview gave no result.
+    /// The preview returned no result.
     NoResult,
     /// No apply succeeded.
     NotApplied,
@@ -49,12 +49,12 @@ pub enum Gap {
     NeverTheSame,
 }
 
-/// What was expected and what happened instead, each in any number of lines.
+/// The expected and the actual behavior, each with any number of lines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Breach {
-    /// What should have been.
+    /// The expected behavior.
     pub expected: String,
-    /// What was.
+    /// The actual behavior.
     pub came: String,
 }
 
@@ -66,13 +66,13 @@ impl Property {
         }
     }
 
-    /// Why this tool has nothing to keep here, whatever it does.
+    /// Returns the reason why the property does not apply to this tool, whatever the tool does.
     pub fn exempt(&self, tool: &Tool) -> Option<&'static str> {
         (self.exempt)(tool)
     }
 }
 
-/// In the order in which they are told.
+/// All properties, in the order of the report.
 pub const ALL: &[Property] = &[
     Property {
         name: "preview-changes-nothing",
@@ -202,7 +202,7 @@ fn fresh_instance(_: &Tool, seen: &Observation) -> Verdict {
     };
     if !fresh.agrees_with(applied) {
         return match &seen.applied_again {
-            // What is never the same twice can't be the same here.
+            // A tool that never does the same twice can't do the same here.
             Some(again) if !again.agrees_with(applied) => Verdict::Untried(Gap::NeverTheSame),
             _ => broken(
                 format!("{}\n(in the session that previewed)", effect(applied)),
@@ -210,7 +210,7 @@ fn fresh_instance(_: &Tool, seen: &Observation) -> Verdict {
             ),
         };
     }
-    // One that fails may miss what its preview has left in memory or in scratch.
+    // A tool that fails may depend on state that its preview left in memory or in scratch.
     match fresh.answers.iter().all(Result::is_ok) {
         true => Verdict::Held,
         false => Verdict::Untried(Gap::NotApplied),
@@ -291,7 +291,8 @@ fn read_only(_: &Tool, seen: &Observation) -> Verdict {
     }
 }
 
-/// Of what happens to every tool: a preview, then a decision by the same instance.
+/// Returns the answers of the steps that every tool goes through: a preview, then a decision by
+/// the same instance.
 fn answers(seen: &Observation) -> impl Iterator<Item = &Answer> {
     let discarded = seen.discarded.iter().map(|discarded| &discarded.decided);
     let decided = seen.applied.iter().chain(discarded);
@@ -305,7 +306,7 @@ fn crash_of(answer: &Answer) -> Option<&ToolFailure> {
         .filter(|complaint| complaint.is_crash())
 }
 
-/// What was said and done, in lines.
+/// Describes the answers and changes, one per line.
 pub fn effect(decided: &Decided) -> String {
     let said = decided.answers.iter().map(|answer| match answer {
         Ok(said) if said.details.is_null() => said.text.clone(),
@@ -316,7 +317,7 @@ pub fn effect(decided: &Decided) -> String {
     said.chain([changes]).collect::<Vec<_>>().join("\n")
 }
 
-/// JSON, cut where it is very long.
+/// Formats JSON, shortened if it is very long.
 pub fn short(value: &Value) -> String {
     const SHOWN: usize = 400;
     let mut text = value.to_string();

@@ -8,21 +8,22 @@ use super::observe::Sample;
 use super::property::Breach;
 use super::untried::{Untried, UntriedKind};
 
-/// All that [`examine()`](crate::examine()) found out.
+/// The results of [`examine()`](crate::examine()).
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// Repeats all params that were generated.
+    /// The seed that reproduces all generated params.
     pub seed: u64,
-    /// How each case went, in the order in which they are written.
+    /// The results of the cases, in the order in which they are written.
     pub cases: Vec<CaseReport>,
-    /// Of the plugin as a whole.
+    /// The properties of the plugin as a whole.
     pub plugin: Vec<PropertyReport>,
-    /// Of each tool.
+    /// The results of each tool.
     pub tools: Vec<ToolReport>,
-    /// What no try could look at, by tool: what held says nothing about it.
+    /// The parts of each tool that no try could check. The properties that held say nothing about
+    /// them.
     pub untried: Vec<Untried>,
-    /// What breaks nothing.
+    /// Notes that are not failures.
     pub notes: Vec<Note>,
 }
 
@@ -30,14 +31,14 @@ pub struct Report {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CaseReport {
-    /// As the author called it.
+    /// The case's name, as the author wrote it.
     pub name: String,
-    /// The tool that it calls.
+    /// The tool that the case calls.
     pub tool: String,
-    /// How long it took.
+    /// The duration in seconds.
     pub seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    /// What was not as expected, where something was not.
+    /// The difference from the expectation, if any.
     pub breach: Option<Breach>,
 }
 
@@ -45,15 +46,15 @@ pub struct CaseReport {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolReport {
-    /// Its name.
+    /// The tool's name.
     pub tool: String,
-    /// How often it was called with other params.
+    /// The number of calls with different params.
     pub tries: usize,
-    /// Of those, how many did not fit its schema, so that the host refused them.
+    /// The number of tries that the host refused because the params did not fit the tool's schema.
     pub refused: usize,
-    /// How long all of it took.
+    /// The total duration in seconds.
     pub seconds: f64,
-    /// How each property went.
+    /// The result of each property.
     pub properties: Vec<PropertyReport>,
 }
 
@@ -61,70 +62,70 @@ pub struct ToolReport {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PropertyReport {
-    /// For programs, in kebab case.
+    /// The machine-readable name, in kebab case.
     pub name: &'static str,
-    /// For people, as a clause.
+    /// A description for people, as a clause.
     pub about: &'static str,
-    /// Whether it held.
+    /// The outcome.
     #[serde(flatten)]
     pub outcome: Outcome,
 }
 
-/// Whether a property held.
+/// The outcome of a property.
 #[derive(Debug, Serialize)]
 #[serde(tag = "outcome", rename_all = "camelCase")]
 pub enum Outcome {
-    /// In so many tries.
+    /// Held in all tries that checked it.
     Held {
-        /// How many.
+        /// The number of tries.
         tries: usize,
     },
-    /// No try could look at it.
+    /// Not checked by any try.
     Untried {
-        /// What kept it from being tried.
+        /// The obstacle.
         kind: UntriedKind,
-        /// Why, as a clause about the tool.
+        /// The reason, as a clause about the tool.
         reason: String,
     },
-    /// The tool has nothing to keep there.
+    /// Does not apply to the tool.
     NotApplicable {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It was violated.
+    /// Violated.
     #[serde(rename_all = "camelCase")]
     Broken {
-        /// In how many tries.
+        /// The number of tries that violated it.
         tries: usize,
-        /// How.
+        /// The violation.
         breach: Breach,
-        /// A call that shows it.
+        /// A call that reproduces it.
         #[serde(skip_serializing_if = "Option::is_none")]
         example: Option<Example>,
     },
 }
 
-/// Something worth knowing that breaks nothing.
+/// A useful observation that is not a failure.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Note {
-    /// None where it is about the plugin.
+    /// The tool; `None` if the note is about the plugin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// A clause.
+    /// The text, as a clause.
     pub text: String,
-    /// A call that shows it.
+    /// A call that reproduces it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub example: Option<Example>,
 }
 
-/// A call that shows it, shrunk as far as possible.
+/// A call that reproduces an observation, shrunk as far as possible.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Example {
-    /// The tool that is called.
+    /// The tool to call.
     pub tool: String,
-    /// With these.
+    /// The params of the call.
     pub params: Value,
     /// The workspace before the call.
     #[serde(serialize_with = "described")]
@@ -149,13 +150,13 @@ fn described<S: serde::Serializer>(files: &Files, serializer: S) -> Result<S::Ok
 }
 
 impl Report {
-    /// All properties that were looked at.
+    /// Returns all property results.
     fn properties(&self) -> impl Iterator<Item = &PropertyReport> {
         let of_tools = self.tools.iter().flat_map(|tool| &tool.properties);
         self.plugin.iter().chain(of_tools)
     }
 
-    /// How many cases were not as expected.
+    /// Returns the number of cases that failed.
     pub fn broken_cases(&self) -> usize {
         self.cases
             .iter()
@@ -163,7 +164,7 @@ impl Report {
             .count()
     }
 
-    /// How the properties went.
+    /// Counts the properties by outcome.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for property in self.properties() {
@@ -177,21 +178,22 @@ impl Report {
         counts
     }
 
-    /// Whether nothing broke. What was untried can't have: [`Report::untried`] has that.
+    /// Returns whether nothing failed. Unchecked parts don't count as failures; see
+    /// [`Report::untried`].
     pub fn held(&self) -> bool {
         self.broken_cases() == 0 && self.counts().broken == 0
     }
 }
 
-/// How many properties went how.
+/// The number of properties by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Tried, and kept.
+    /// Held in all tries.
     pub held: usize,
     /// Violated.
     pub broken: usize,
-    /// No try could look at them.
+    /// Not checked by any try.
     pub untried: usize,
-    /// The tool has nothing to keep there.
+    /// Not applicable to the tool.
     pub not_applicable: usize,
 }

@@ -1,4 +1,4 @@
-//! What no try could look at, why, and what an author can do about it.
+//! Parts of a tool that no try could check, with the reason and advice for the author.
 
 mod suggestion;
 
@@ -13,51 +13,51 @@ use super::observe::Observation;
 use super::property::Gap;
 use super::report::{Outcome, PropertyReport};
 
-/// Something that no try could look at.
+/// A part of a tool that no try could check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Untried {
-    /// The tool that it is about.
+    /// The tool.
     pub tool: String,
-    /// What kept it from being tried.
+    /// The obstacle.
     pub kind: UntriedKind,
-    /// The properties that were not tried for this reason, by their names; perhaps none.
+    /// The names of the properties that were not checked for this reason; may be empty.
     pub properties: Vec<&'static str>,
-    /// What happened, as a clause about the tool.
+    /// The reason, as a clause about the tool.
     pub why: String,
-    /// In the words of the tool: the error that came most often, or what is wrong with it.
+    /// The tool's most frequent error message, or the problem with its definition.
     pub told: Option<String>,
-    /// What to do about it, in a line.
+    /// Advice in one line.
     pub advice: String,
-    /// A case to begin with, as TOML, where one would help.
+    /// A case to start from, as TOML, if one would help.
     pub case: Option<String>,
 }
 
-/// Why something could not be tried.
+/// The reason why a part of a tool could not be checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum UntriedKind {
     /// The host left the tool out.
     LeftOut,
-    /// It has no case, and no params were generated.
+    /// The tool has no case, and no params were generated.
     NoParams,
-    /// No params fit its schema.
+    /// No params fit the tool's schema.
     ParamsRefused,
-    /// Each call ended in an error.
+    /// Every call failed.
     AlwaysFailed,
-    /// It doesn't claim to be read-only, and never pushed an action.
+    /// The tool doesn't claim to be read-only, but never pushed an action.
     NeverPushed,
     /// No apply succeeded.
     ApplyFailed,
-    /// No two applies of the same preview did the same.
+    /// No two applies of the same preview had the same effect.
     NeverTheSame,
-    /// Too many calls used up a limit.
+    /// Too many calls exceeded a limit.
     StoppedEarly,
 }
 
 impl UntriedKind {
-    /// For programs, as it is in JSON.
+    /// Returns the machine-readable name, as in JSON.
     pub fn name(self) -> &'static str {
         match self {
             UntriedKind::LeftOut => "left-out",
@@ -107,7 +107,7 @@ impl UntriedKind {
     }
 }
 
-/// A tool that the host left out.
+/// Describes a tool that the host left out.
 pub fn left_out(rejected: &RejectedTool) -> Untried {
     let kind = UntriedKind::LeftOut;
     Untried {
@@ -121,16 +121,16 @@ pub fn left_out(rejected: &RejectedTool) -> Untried {
     }
 }
 
-/// What came of the calls of a tool.
+/// Statistics of a tool's calls.
 #[derive(Debug, Default)]
 pub struct Calls {
-    /// How many were to be made.
+    /// The number of planned calls.
     pub planned: usize,
-    /// How many were made.
+    /// The number of calls made.
     pub made: usize,
-    /// How many of them the host refused, since their params don't fit the tool's schema.
+    /// The number of calls that the host refused because the params don't fit the tool's schema.
     pub refused: usize,
-    /// How many used up a limit.
+    /// The number of calls that exceeded a limit.
     pub used_up: usize,
     results: usize,
     pushed: usize,
@@ -154,8 +154,8 @@ impl Calls {
         }
     }
 
-    /// What kept all of its actions from being looked at: none where there were some, or where
-    /// there needn't be any.
+    /// Returns the reason why no action could be checked; `None` if there were actions, or if the
+    /// tool does not have to push any.
     pub fn obstacle(&self, definition: &ToolDefinition) -> Option<UntriedKind> {
         if self.made == 0 {
             Some(UntriedKind::NoParams)
@@ -170,7 +170,7 @@ impl Calls {
         }
     }
 
-    /// Why a property was not tried that no observation said anything about.
+    /// Returns the reason why a property was not checked by any observation.
     pub fn kind_of(&self, gap: Option<Gap>, definition: &ToolDefinition) -> UntriedKind {
         match gap {
             Some(Gap::NotApplied) => UntriedKind::ApplyFailed,
@@ -181,7 +181,7 @@ impl Calls {
         }
     }
 
-    /// As a clause about the tool.
+    /// Describes the reason as a clause about the tool.
     pub fn why(&self, kind: UntriedKind, definition: &ToolDefinition) -> String {
         match kind {
             UntriedKind::LeftOut => "the host left it out".to_owned(),
@@ -216,7 +216,8 @@ impl Calls {
         }
     }
 
-    /// All that was not tried of a tool. `files` are those that its author gave, if any.
+    /// Returns all parts of a tool that were not checked. `files` are the files that the author
+    /// supplied, if any.
     pub fn untried(
         &self,
         definition: &ToolDefinition,
@@ -254,10 +255,10 @@ impl Calls {
     }
 }
 
-/// How much of an error is kept, in characters.
+/// Maximum length of a stored error, in characters.
 const KEPT: usize = 200;
 
-/// Errors, each with how often it came.
+/// Error messages with their numbers of occurrences.
 #[derive(Debug, Default)]
 struct Errors(BTreeMap<String, usize>);
 
@@ -270,7 +271,7 @@ impl Errors {
         *self.0.entry(kept).or_default() += 1;
     }
 
-    /// The first of them where several came as often.
+    /// Returns the most frequent message; on a tie, the first one.
     fn most_frequent(&self) -> Option<String> {
         let most = self.0.values().max()?;
         let found = self.0.iter().find(|(_, times)| *times == most);

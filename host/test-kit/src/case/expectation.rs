@@ -1,4 +1,4 @@
-//! What a case expects, and what came instead.
+//! The expectations of a case, and the comparison with the actual behavior.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::files::{Change, Changes, Entry, describe};
 use crate::harness::Answer;
 use crate::property::{Breach, short};
 
-/// A text that is expected. A bare text is expected word for word.
+/// An expected text. A plain string must match exactly.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(
     untagged,
@@ -46,7 +46,7 @@ impl TryFrom<String> for Pattern {
 }
 
 impl Text {
-    /// What is wrong with `came`.
+    /// Returns the difference from the actual text.
     fn breach(&self, what: &str, came: &str) -> Option<Breach> {
         let expected = match self {
             Text::Exact(exact) if came == exact => return None,
@@ -69,8 +69,8 @@ impl Text {
     }
 }
 
-/// What a call or a resolution answers. What is not given is not looked at, but an error is never
-/// passed over.
+/// The expected answer of a call or a resolution. Fields that are not set are not checked, but an
+/// unexpected error always fails the case.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ExpectedAnswer {
@@ -81,7 +81,7 @@ pub struct ExpectedAnswer {
 }
 
 impl ExpectedAnswer {
-    /// Whether this can be at one time.
+    /// Checks that the fields don't contradict each other.
     ///
     /// # Errors
     /// A sentence.
@@ -93,7 +93,7 @@ impl ExpectedAnswer {
         }
     }
 
-    /// What is wrong with `answer`. `whose` it is comes first.
+    /// Returns the difference from `answer`. `whose` begins the message.
     pub fn breach(&self, whose: &str, answer: &Answer) -> Option<Breach> {
         let said = match (answer, &self.error) {
             (Err(complaint), Some(error)) => {
@@ -132,7 +132,7 @@ fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_else(|_| short(value))
 }
 
-/// An action that is pushed. What is not given is not looked at.
+/// An expected action. Fields that are not set are not checked.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ExpectedAction {
@@ -166,7 +166,7 @@ impl ExpectedAction {
     }
 }
 
-/// What is different in the workspace at the end: this, and nothing else.
+/// The expected changes in the workspace at the end. Any other change fails the case.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ExpectedChanges {
@@ -178,7 +178,7 @@ pub struct ExpectedChanges {
     removed: Vec<String>,
 }
 
-/// What is at a path now.
+/// The expected object at a path.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(
     untagged,
@@ -191,7 +191,7 @@ enum ExpectedEntry {
 }
 
 impl ExpectedChanges {
-    /// What is wrong with `came`: the first path, in their order.
+    /// Returns the first difference from the actual changes, in the order of paths.
     pub fn breach(&self, came: &Changes) -> Option<Breach> {
         let mut unexpected = came.0.clone();
         let wanted = self
@@ -229,7 +229,7 @@ impl ExpectedChanges {
                 });
             }
         }
-        // A folder comes and goes with what is in it.
+        // A folder is created and removed together with its contents.
         let named: Vec<&String> = self
             .created
             .keys()

@@ -1,4 +1,4 @@
-//! The files that a case begins with.
+//! The initial files of a case.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -9,17 +9,17 @@ use serde::Deserialize;
 
 use crate::files::Files;
 
-/// A folder to be copied, and files beside it.
+/// A folder to copy, and additional files.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Fixture {
-    /// Relative to the file with the cases.
+    /// The folder, relative to the case file.
     folder: Option<PathBuf>,
     #[serde(default)]
     files: BTreeMap<String, Contents>,
 }
 
-/// What is in a file.
+/// The contents of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(
     untagged,
@@ -31,7 +31,7 @@ pub enum Contents {
     Binary { base64: Base64 },
 }
 
-/// Bytes, as text.
+/// Bytes, written as Base64 text.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Base64(Vec<u8>);
@@ -58,7 +58,7 @@ impl Fixture {
         self.folder.is_none() && self.files.is_empty()
     }
 
-    /// Reads them.
+    /// Reads the folder and the files.
     ///
     /// # Errors
     /// A sentence that names the file or folder.
@@ -79,7 +79,7 @@ impl Fixture {
     }
 }
 
-/// Nothing is to be written outside of the workspace.
+/// Checks that a path is inside the workspace.
 pub fn check_path(path: &str) -> Result<(), String> {
     let plain = Path::new(path)
         .components()
