@@ -1,33 +1,33 @@
-//! Why a project could not be created or built.
+//! Errors of creating and building projects.
 
 use airlock_host::load::LoadError;
 
-/// Why a project could not be created or built.
+/// The reason why a project could not be created or built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// An error with its message.
     #[error("{error:#}")]
     Told {
-        /// What kind of error it is.
+        /// The kind of error.
         kind: ErrorKind,
-        /// What is wrong, with its causes.
+        /// The error with its causes.
         error: anyhow::Error,
-        /// What to do about it.
+        /// Advice on how to fix it.
         advice: Option<String>,
     },
-    /// A host can't load what was built.
+    /// A host can't load the component.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// A host can't load what was built, and its author can do something about it.
+    /// A host can't load the component, and the author can fix that.
     #[error("{error}")]
     Misbuilt {
-        /// Why not.
+        /// The reason.
         error: LoadError,
-        /// What to do about it, in the project's language.
+        /// Advice on how to fix it, specific to the project's language.
         advice: &'static str,
     },
-    /// The engine that checks what was built could not be made.
+    /// The engine that checks the component could not be created.
     #[error(transparent)]
     Engine(#[from] airlock_host::Error),
     /// The work was cancelled.
@@ -39,20 +39,20 @@ pub enum Error {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The request can't be carried out, or the project's manifest is wrong.
+    /// The request can't be carried out, or the project's manifest is invalid.
     Usage,
     /// The machine or its configuration is at fault.
     Machine,
     /// A build tool failed.
     BuildFailed,
-    /// Something has to be installed first.
+    /// A required tool is not installed.
     MissingTool,
-    /// A host would leave tools of the plugin out.
+    /// A host would leave out some of the plugin's tools.
     BadDefinitions,
 }
 
 impl ErrorKind {
-    /// For programs, in kebab case.
+    /// Returns the machine-readable name, in kebab case.
     pub fn name(self) -> &'static str {
         match self {
             ErrorKind::Usage => "usage",
@@ -81,7 +81,7 @@ impl Error {
         Self::new(ErrorKind::Machine, error)
     }
 
-    /// Errors of others tell themselves what to do.
+    /// Adds advice. Errors of other variants provide their own.
     pub(crate) fn with_advice(mut self, told: impl Into<String>) -> Self {
         if let Self::Told { advice, .. } = &mut self {
             *advice = Some(told.into());

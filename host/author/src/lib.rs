@@ -1,5 +1,5 @@
-//! What the author of a tool needs: new projects, building them into components, and how a
-//! component differs from the world.
+//! Tools for plugin authors: create projects, build them into components, and compare a component
+//! with the world.
 //!
 //! | to | see |
 //! | --- | --- |
@@ -7,9 +7,9 @@
 //! | build a project, again whenever it changes | [`build`] |
 //! | compare a component's types with the world's | [`fit`] |
 //!
-//! Nothing here knows of a command line or a terminal: a [`build::Reporter`] receives a build's
-//! progress, and what the language's own tools print. The advice of an [`Error`] names commands and
-//! options of the program `airlock`, which authors use.
+//! This crate knows nothing about command lines or terminals. A [`build::Reporter`] receives a
+//! build's progress and the output of the language's own tools. The advice of an [`Error`] names
+//! commands and options of the program `airlock`.
 
 #![warn(missing_docs)]
 

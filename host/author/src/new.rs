@@ -1,4 +1,4 @@
-//! New projects.
+//! Creates projects.
 
 mod folder;
 mod sdk;
@@ -18,25 +18,25 @@ use start::{Start, Words};
 
 pub use crate::build::sdk::{Updated, update as update_sdk};
 
-/// The languages that there are templates for.
+/// The languages that have templates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NewLanguage {
-    /// Built by cargo.
+    /// Rust, built by cargo.
     Rust,
-    /// Built by the SDK's own builder, as the next one.
+    /// TypeScript, built by the SDK's own builder.
     TypeScript,
-    /// With the types in comments.
+    /// JavaScript with types in comments, built by the SDK's own builder.
     JavaScript,
-    /// Built by the SDK's own builder.
+    /// Python, built by the SDK's own builder.
     Python,
-    /// Built by Go's own compiler.
+    /// Go, built by the Go compiler.
     Go,
-    /// Built by zig, or another clang.
+    /// C, built by zig or another clang.
     C,
 }
 
 impl NewLanguage {
-    /// All of them.
+    /// All languages.
     pub const ALL: [Self; 6] = [
         Self::Rust,
         Self::TypeScript,
@@ -46,7 +46,8 @@ impl NewLanguage {
         Self::C,
     ];
 
-    /// The one of this name, as people write it or as in `airlock new --lang`.
+    /// Returns the language with this name, in any case, as people write it or as in `airlock new
+    /// --lang`.
     pub fn named(name: &str) -> Option<Self> {
         Some(match &*name.to_ascii_lowercase() {
             "rust" => Self::Rust,
@@ -59,7 +60,7 @@ impl NewLanguage {
         })
     }
 
-    /// Whose SDK it uses: one serves both of JavaScript's.
+    /// Returns the language of its SDK. TypeScript and JavaScript share one.
     fn of_sdk(self) -> Language {
         match self {
             Self::Rust => Language::Rust,
@@ -83,53 +84,53 @@ impl From<Language> for NewLanguage {
     }
 }
 
-/// What a project begins with.
+/// The initial contents of a project.
 #[derive(Debug, Clone, Copy)]
 pub enum Template<'a> {
-    /// A small tool that works, with a test.
+    /// A small working tool with a test.
     Of(NewLanguage),
     /// The files of a folder, with their placeholders filled in.
     Folder {
-        /// Where they are.
+        /// The path of the folder.
         folder: &'a Path,
-        /// What they are written in, where the files alone don't tell.
+        /// The language of the files, if it can't be detected from them.
         language: Option<NewLanguage>,
     },
 }
 
-/// What to create.
+/// Options for [`new()`].
 #[derive(Debug, Clone, Copy)]
 pub struct NewOptions<'a> {
     /// The project's name.
     pub name: &'a str,
-    /// What it begins with.
+    /// The template to start from.
     pub template: Template<'a>,
-    /// Where it goes; else a folder of its name, in the current one.
+    /// The project's folder; `None` means a folder with the project's name in the current one.
     pub folder: Option<&'a Path>,
-    /// A clone of Airlock, whose SDK it uses in place of one of its own.
+    /// A clone of Airlock whose SDK the project uses instead of its own copy.
     pub checkout: Option<&'a Path>,
 }
 
-/// A project that was created.
+/// A created project.
 #[derive(Debug)]
 pub struct Project {
-    /// Where it is.
+    /// The project's folder.
     pub folder: PathBuf,
-    /// Its files, from there, without those of its SDK.
+    /// The project's files, relative to its folder, without those of its SDK.
     pub files: Vec<String>,
-    /// The folder of its SDK, from there, where it has one of its own.
+    /// The folder of its SDK, relative to the project's; `None` if the project has no copy.
     pub sdk: Option<&'static str>,
-    /// What must be on the machine to build it, for people.
+    /// The software that building it requires, as text for people.
     pub needs: &'static str,
-    /// The command lines that lead from nothing to a tool that was called and tested.
+    /// The commands that set up, build and test the project, and call its tool.
     pub commands: Vec<String>,
 }
 
 /// Creates a project.
 ///
 /// # Errors
-/// If the name is none that every language takes, if there is something in the folder, if the
-/// template or the checkout has nothing that can be used, and if the files can't be written.
+/// If the name is not valid in every language, the folder is not empty, the template or the
+/// checkout is unusable, or the files can't be written.
 pub fn new(order: NewOptions<'_>) -> Result<Project, Error> {
     let name = order.name;
     check_name(name)?;
@@ -147,13 +148,13 @@ pub fn new(order: NewOptions<'_>) -> Result<Project, Error> {
     for file in files {
         let path = words.fill(&file.path);
         let place = folder.join(&path);
-        // What is no text is taken as it is.
+        // Files that are not text are copied as they are.
         match std::str::from_utf8(&file.contents) {
             Ok(text) => write(&place, words.fill(text).as_bytes())?,
             Err(_) => write(&place, &file.contents)?,
         }
         if let Some(permissions) = file.permissions {
-            // A script stays one; where there are no such permissions, it is a file.
+            // Keep scripts executable, if the file system supports such permissions.
             let _ = fs::set_permissions(&place, permissions);
         }
         written.push(path);
@@ -173,7 +174,7 @@ pub fn new(order: NewOptions<'_>) -> Result<Project, Error> {
     })
 }
 
-/// A template's language and files.
+/// Reads a template's language and files.
 fn read_template(template: Template<'_>) -> Result<(NewLanguage, Vec<TemplateFile>), Error> {
     match template {
         Template::Of(language) => {
@@ -198,21 +199,21 @@ fn read_template(template: Template<'_>) -> Result<(NewLanguage, Vec<TemplateFil
     }
 }
 
-/// Whether a name is one that cargo, npm, pip and Go all take for a package as it is, underscores
-/// included.
+/// Checks that cargo, npm, pip and Go all accept the name as a package name, including
+/// underscores.
 ///
 /// # Errors
-/// If it is none, or is reserved.
+/// If the name is invalid or reserved.
 pub fn check_name(name: &str) -> Result<(), Error> {
     let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    // Registries take `-` and `_` for the same.
+    // Registries treat `-` and `_` as the same character.
     let dashed = name.replace('_', "-");
     let fits = name.starts_with(|c: char| c.is_ascii_lowercase())
         && dashed.chars().all(|c| is_letter(c) || c == '-')
         && !dashed.ends_with('-')
         && !dashed.contains("--")
         && name.len() <= 64;
-    // The last one is the SDK, which no package can be and need at once.
+    // The last one is the SDK's name: a package can't have that name and depend on the SDK.
     if fits && !["resolve", "test", "airlock-tool"].contains(&&*dashed) {
         return Ok(());
     }
@@ -224,7 +225,7 @@ pub fn check_name(name: &str) -> Result<(), Error> {
     Err(Error::usage(error).with_advice(hint))
 }
 
-/// Nothing that somebody wrote is overwritten.
+/// Refuses a folder with existing files, so that none are overwritten.
 fn check_folder(folder: &Path) -> Result<(), Error> {
     let name = folder.display();
     let elsewhere = "name another one: --path DIR";
@@ -250,7 +251,8 @@ fn write(file: &Path, contents: &[u8]) -> Result<(), Error> {
         .map_err(|error| Error::machine(error).with_advice("name another folder: --path DIR"))
 }
 
-/// From nothing to a tool that was tested; where it is one of ours, with this name, called too.
+/// Returns the commands that set up and test the project. If `ours` names one of our tools, they
+/// also call it.
 fn commands(folder: &Path, prepare: Vec<String>, ours: Option<&str>) -> Vec<String> {
     let folder = folder.to_string_lossy();
     let mut commands = vec![shell::join(["cd", &*folder])];
