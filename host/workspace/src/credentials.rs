@@ -7,7 +7,7 @@ use rustix::process::{getegid, geteuid};
 
 use crate::kept::CAPABILITIES;
 
-/// The numbers of capabilities, as in `linux/capability.h`.
+/// Capability numbers, as in `linux/capability.h`.
 const CHOWN: u32 = 0;
 const FOWNER: u32 = 3;
 const FSETID: u32 = 4;
@@ -21,15 +21,16 @@ pub(crate) struct Credentials {
     group: u32,
     /// The supplementary groups.
     groups: Vec<u32>,
-    /// A bit for each capability that is in effect.
+    /// The effective capabilities, one bit each.
     capabilities: u64,
-    /// First numbers and counts of the users and groups that the user namespace has.
+    /// First numbers and counts of the users and groups in the user namespace.
     users: Vec<(u32, u32)>,
     all_groups: Vec<(u32, u32)>,
 }
 
 impl Credentials {
-    /// Those of this thread. Without `/proc` it has no more than its user and its group.
+    /// Returns the credentials of this thread. Without `/proc`, it has only its user and its
+    /// group.
     pub fn now() -> Self {
         let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
         let field = |name: &str| {
@@ -52,7 +53,7 @@ impl Credentials {
         self.user
     }
 
-    /// The group of new files, unless their directory gives them its own.
+    /// Returns the group of new files, unless their directory sets it.
     pub fn group(&self) -> u32 {
         self.group
     }
@@ -61,12 +62,12 @@ impl Credentials {
         group == self.group || self.groups.contains(&group)
     }
 
-    /// Whether a file can be given to a user, and its permissions be set afterwards.
+    /// Returns whether a file can be given to a user and its permissions be set afterwards.
     pub fn may_give_to_user(&self, user: u32) -> bool {
         self.may_give_away() && is_mapped(&self.users, user)
     }
 
-    /// The same for a group.
+    /// Returns the same for a group.
     pub fn may_give_to_group(&self, group: u32) -> bool {
         self.is_in_group(group) || self.may_give_away() && is_mapped(&self.all_groups, group)
     }
@@ -75,16 +76,16 @@ impl Credentials {
         self.has(CHOWN) && self.has(FOWNER)
     }
 
-    /// Whether set-group-ID can be set on a file of this group.
+    /// Returns whether set-group-ID can be set on a file of this group.
     pub fn may_set_group_id(&self, group: u32) -> bool {
         self.is_in_group(group) || self.has(FSETID)
     }
 
-    /// Whether an extended attribute can be set on a file of this thread's own.
+    /// Returns whether an extended attribute can be set on a file that this thread owns.
     pub fn may_set_attribute(&self, name: &str) -> bool {
         match name {
             CAPABILITIES => self.has(SETFCAP),
-            // Hashes of the contents of before.
+            // These are hashes of the previous contents.
             "security.ima" | "security.evm" => false,
             "security.selinux" if Path::new("/sys/fs/selinux/enforce").exists() => true,
             _ if name.starts_with("security.") || name.starts_with("trusted.") => {
@@ -114,12 +115,12 @@ fn is_mapped(ranges: &[(u32, u32)], id: u32) -> bool {
     ranges.any(|(first, count)| id.checked_sub(*first).is_some_and(|at| at < *count))
 }
 
-/// The name of a user, as `/etc/passwd` has it; the number if it has none.
+/// Returns a user's name from `/etc/passwd`, or the number if there is none.
 pub(crate) fn user_name(user: u32) -> String {
     name_in("/etc/passwd", user)
 }
 
-/// The same of a group and `/etc/group`.
+/// Returns a group's name from `/etc/group`, or the number if there is none.
 pub(crate) fn group_name(group: u32) -> String {
     name_in("/etc/group", group)
 }

@@ -1,4 +1,4 @@
-//! An open directory of a view: all that can be done with names.
+//! Open directories of a view, and all operations on names.
 
 mod names;
 mod rename;
@@ -19,31 +19,31 @@ use crate::walk::{LastLink, MAX_PATH, Spot, Walk};
 
 /// An open directory.
 ///
-/// Paths are relative to it and lead nowhere above it; a path's own last link is followed only
-/// where that is asked for. Errors are the system's, as it would give them for a plain folder.
-/// Without an open layer each change is refused with `EROFS`.
+/// Paths are relative to it and can't lead above it. A link at the end of a path is followed only
+/// on request. Errors are the ones that the system returns for a plain folder. Without an open
+/// layer, every change fails with `EROFS`.
 pub struct Directory {
     pub(crate) held: Held,
 }
 
-/// How something is opened.
+/// Options for opening a file or directory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OpenOptions {
-    /// To write to.
+    /// Opens it for writing.
     pub write: bool,
-    /// Made, where there is nothing.
+    /// Creates a file if nothing exists at the path.
     pub create: bool,
-    /// Only if there was nothing, and it is made.
+    /// Fails unless the file is created by this call.
     pub exclusive: bool,
-    /// Emptied.
+    /// Truncates the file.
     pub truncate: bool,
-    /// Only if it is a directory.
+    /// Fails unless it is a directory.
     pub directory: bool,
-    /// Also through a link at the path's end.
+    /// Follows a link at the end of the path.
     pub follow: bool,
 }
 
-/// What was opened.
+/// An opened file or directory.
 pub enum Opened {
     /// A directory.
     Directory(Directory),
@@ -56,16 +56,16 @@ pub enum Opened {
 pub struct Entry {
     /// The name.
     pub name: String,
-    /// What it stands for, a link not followed.
+    /// The kind of object. Links are not followed.
     pub kind: Kind,
 }
 
-/// The names in a directory.
+/// A list of the names in a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// In the order of their bytes.
+    /// The entries, sorted by the bytes of their names.
     pub entries: Vec<Entry>,
-    /// How many were left out, since they are no UTF-8.
+    /// The number of entries left out because their names are not UTF-8.
     pub left_out: usize,
 }
 
@@ -74,10 +74,10 @@ impl Directory {
         Self { held }
     }
 
-    /// Another handle on the same directory.
+    /// Returns another handle to the same directory.
     ///
     /// # Errors
-    /// Where it is gone.
+    /// If the directory is gone.
     pub fn try_clone(&self) -> io::Result<Self> {
         self.held.another().map(Self::new)
     }
@@ -85,7 +85,7 @@ impl Directory {
     /// Opens a file or a directory.
     ///
     /// # Errors
-    /// Those of the system; `EOPNOTSUPP` for a pipe, a socket or a device.
+    /// System errors; `EOPNOTSUPP` for a pipe, a socket or a device.
     pub fn open(&self, path: &str, options: OpenOptions) -> io::Result<Opened> {
         let view = &self.held.view;
         let mut state = view.state();
@@ -103,7 +103,7 @@ impl Directory {
             true if options.create => LastLink::FollowedToMake,
             followed => LastLink::followed(followed),
         };
-        // As the system's own interface to guests has it: what may be made may be written to.
+        // As in the system's interface for guests: creating a file implies write access.
         let writes = options.write || options.truncate || options.create;
         let mut real = None;
         let at = if options.create {
@@ -133,7 +133,7 @@ impl Directory {
                 let id = state.own_found(view, &at)?;
                 match options.truncate {
                     true => state.copy_up(view, id, true)?,
-                    // The contents come with the first write.
+                    // The contents are copied at the first write.
                     false => state.check_writable(view, id)?,
                 }
                 let held = view.hold(&mut state, &At::Node(id));
@@ -161,7 +161,7 @@ impl Directory {
         Ok(Opened::File(OpenFile::to_write(held)))
     }
 
-    /// The directory and the name that something new is about to have.
+    /// Returns the directory and the name for a new object.
     fn free_place(&self, state: &mut State, spot: Spot) -> io::Result<(NodeId, String)> {
         let Some((directory, name)) = spot.place else {
             return Err(Errno::EXIST.into());
@@ -177,10 +177,10 @@ impl Directory {
         Ok((directory, name))
     }
 
-    /// What there is at a path.
+    /// Returns the metadata of the object at a path.
     ///
     /// # Errors
-    /// Those of the system.
+    /// System errors.
     pub fn metadata_at(&self, path: &str, follow: bool) -> io::Result<Metadata> {
         let view = &self.held.view;
         let mut state = view.state();
@@ -195,20 +195,20 @@ impl Directory {
         Metadata::of(&state, &view.lower, &at)
     }
 
-    /// What it is itself.
+    /// Returns the metadata of the directory.
     ///
     /// # Errors
-    /// Those of the system.
+    /// System errors.
     pub fn metadata(&self) -> io::Result<Metadata> {
         let state = self.held.view.state();
         let at = state.at(&self.held)?;
         Metadata::of(&state, &self.held.view.lower, &at)
     }
 
-    /// The names in it.
+    /// Lists the names in the directory.
     ///
     /// # Errors
-    /// Those of the system.
+    /// System errors.
     pub fn list(&self) -> io::Result<Listing> {
         let view = &self.held.view;
         let mut state = view.state();
@@ -216,11 +216,11 @@ impl Directory {
         state.list(&view.lower, &at)
     }
 
-    /// The real directory, to be read by other means, while nothing at all is changed above it.
-    /// None where something is.
+    /// Returns the real directory, for reading by other means, if no layer changes anything above
+    /// it. Otherwise returns `None`.
     ///
     /// # Errors
-    /// Those of the system.
+    /// System errors.
     pub fn real(&self) -> io::Result<Option<std::fs::File>> {
         let view = &self.held.view;
         if view.is_touched() {
@@ -233,10 +233,10 @@ impl Directory {
         }
     }
 
-    /// Where a link leads.
+    /// Returns the target of a link.
     ///
     /// # Errors
-    /// Those of the system; `EINVAL` for what is no link.
+    /// System errors; `EINVAL` if it is not a link.
     pub fn read_link(&self, path: &str) -> io::Result<String> {
         let view = &self.held.view;
         let mut state = view.state();
@@ -253,10 +253,10 @@ impl Directory {
         walk.target(&at)
     }
 
-    /// Makes a directory.
+    /// Creates a directory.
     ///
     /// # Errors
-    /// Those of the system.
+    /// System errors.
     pub fn create_directory(&self, path: &str) -> io::Result<()> {
         self.make(path.trim_end_matches('/'), |state| {
             let mode = state.layer()?.mode(Kind::Directory);
@@ -264,17 +264,17 @@ impl Directory {
         })
     }
 
-    /// Makes a link. An absolute target is refused with `EPERM`.
+    /// Creates a link. An absolute target fails with `EPERM`.
     ///
     /// # Errors
-    /// Those of the system.
+    /// System errors.
     pub fn create_link(&self, target: &str, path: &str) -> io::Result<()> {
         if target.starts_with('/') {
             return Err(Errno::PERM.into());
         }
         self.make(path, |_| match target.len() {
             0 => Err(Errno::NOENT.into()),
-            // With the byte that ends it: the commit couldn't make it.
+            // The limit includes the terminating byte. The commit could not create a longer link.
             MAX_PATH.. => Err(Errno::NAMETOOLONG.into()),
             _ => Ok((Body::Link(Some(Arc::from(target))), 0o777)),
         })
@@ -299,10 +299,10 @@ impl Directory {
         Ok(())
     }
 
-    /// Removes a directory that is empty.
+    /// Removes an empty directory.
     ///
     /// # Errors
-    /// Those of the system.
+    /// System errors.
     pub fn remove_directory(&self, path: &str) -> io::Result<()> {
         let view = &self.held.view;
         let mut state = view.state();
@@ -311,7 +311,7 @@ impl Directory {
         if state.tree.kind(&at) != Kind::Directory {
             return Err(Errno::NOTDIR.into());
         }
-        // As the system's own interface to guests has it, for which a slash at the end is a dot.
+        // As in the system's interface for guests, which treats a trailing slash as a dot.
         let Some((directory, _)) = spot.place.filter(|_| !path.ends_with('/')) else {
             return Err(Errno::INVAL.into());
         };
@@ -323,10 +323,10 @@ impl Directory {
         state.tree.unlink(&view.lower, id)
     }
 
-    /// Removes what is no directory.
+    /// Removes an object that is not a directory.
     ///
     /// # Errors
-    /// Those of the system.
+    /// System errors.
     pub fn remove_file(&self, path: &str) -> io::Result<()> {
         let view = &self.held.view;
         let mut state = view.state();
@@ -341,11 +341,12 @@ impl Directory {
         state.tree.unlink(&view.lower, id)
     }
 
-    /// Sets when something was read and changed last; none for what stays. No commit keeps it: what
-    /// is committed has the time of the commit, so that other programs see that it has changed.
+    /// Sets the times of the last access and the last change of the contents; `None` leaves one
+    /// unchanged. A commit does not keep them: committed files have the time of the commit, so
+    /// that other programs notice the change.
     ///
     /// # Errors
-    /// Those of the system.
+    /// System errors.
     pub fn set_times_at(
         &self,
         path: &str,
@@ -361,10 +362,10 @@ impl Directory {
         Ok(())
     }
 
-    /// Sets the permissions of a file or a directory: 0o7777 at most.
+    /// Sets the permissions of a file or a directory: at most 0o7777.
     ///
     /// # Errors
-    /// Those of the system; `EOPNOTSUPP` for a link.
+    /// System errors; `EOPNOTSUPP` for a link.
     pub fn set_mode_at(&self, path: &str, mode: u32) -> io::Result<()> {
         let view = &self.held.view;
         let mut state = view.state();
@@ -378,7 +379,7 @@ impl Directory {
         Ok(())
     }
 
-    /// Whether two handles have the same directory open.
+    /// Returns whether both handles refer to the same directory.
     pub fn is_same_object(&self, other: &Self) -> bool {
         same_object(&self.held, &other.held)
     }

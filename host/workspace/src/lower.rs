@@ -1,5 +1,5 @@
-//! The real folder, below every layer: each access goes through its descriptor, and none leaves it
-//! or follows a link.
+//! The real folder below every layer. All accesses go through its descriptor; none leaves the
+//! folder or follows a link.
 
 use std::fs::File;
 use std::io;
@@ -19,7 +19,7 @@ const BENEATH: ResolveFlags = ResolveFlags::BENEATH
     .union(ResolveFlags::NO_SYMLINKS)
     .union(ResolveFlags::NO_MAGICLINKS);
 
-/// What a name stands for, without following a link.
+/// A kind of object. Links are not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -44,35 +44,35 @@ impl Kind {
     }
 }
 
-/// What tells one state of an object in the real folder from another, as far as the system notes
-/// it.
+/// A stamp of an object's state in the real folder. Two states have different stamps, as far as
+/// the system records the difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
-    /// What it is.
+    /// The kind of object.
     pub kind: Kind,
-    /// The file system that it lies on.
+    /// The device number of its file system.
     pub device: u64,
-    /// Its number there.
+    /// The inode number.
     pub inode: u64,
-    /// In bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// Permissions, with the bits above them: 0o7777 at most.
+    /// The permissions, including the bits above them: at most 0o7777.
     pub mode: u32,
-    /// How many names it has.
+    /// The number of names (hard links).
     pub links: u64,
-    /// User and group.
+    /// The user and the group.
     pub owner: (u32, u32),
-    /// When it was last read, in seconds and nanoseconds since 1970. Not compared.
+    /// The time of the last access, in seconds and nanoseconds since 1970. Not compared.
     pub accessed: (i64, u32),
-    /// When its contents were last changed.
+    /// The time when the contents last changed.
     pub modified: (i64, u32),
-    /// When anything of it was last changed.
+    /// The time when the contents or the metadata last changed.
     pub changed: (i64, u32),
 }
 
 impl Stamp {
     pub(crate) fn of(stat: &Stat) -> Self {
-        // As wide on every machine.
+        // The type's width depends on the platform.
         #[allow(clippy::unnecessary_cast)]
         let links = stat.st_nlink as u64;
         Self {
@@ -89,13 +89,13 @@ impl Stamp {
         }
     }
 
-    /// Whether it is the same object, whatever became of it.
+    /// Returns whether both stamps are of the same object, in any state.
     pub fn is_same_object(&self, other: &Self) -> bool {
         (self.kind, self.device, self.inode) == (other.kind, other.device, other.inode)
     }
 
-    /// Whether nothing of it has changed, as far as the system notes it. Of a directory only what
-    /// it is counts, and not what is in it.
+    /// Returns whether the object is unchanged, as far as the system records changes. For a
+    /// directory, only the object itself counts, not its entries.
     pub fn is_unchanged(&self, now: &Self) -> bool {
         self.is_same_object(now)
             && match self.kind {
@@ -112,8 +112,9 @@ impl Stamp {
             }
     }
 
-    /// All that [`is_unchanged`](Self::is_unchanged) compares in 64 bits, to be kept and compared
-    /// later; with `contents`, of a directory also when a name in it was last made or removed.
+    /// Hashes everything that [`is_unchanged`](Self::is_unchanged) compares to 64 bits, for a
+    /// later comparison. With `contents`, a directory's hash includes the time when a name in it
+    /// was last created or removed.
     pub fn fingerprint(&self, contents: bool) -> u64 {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&[self.kind as u8]);
@@ -136,7 +137,7 @@ impl Stamp {
         u64::from_le_bytes(bytes)
     }
 
-    /// Whether the contents are those of before. A rename changes no more than `changed`.
+    /// Returns whether the contents are unchanged. A rename only updates `changed`.
     pub(crate) fn has_same_contents(&self, now: &Self) -> bool {
         self.is_same_object(now)
             && (self.kind == Kind::Directory
@@ -152,8 +153,10 @@ pub(crate) struct Lower {
 }
 
 impl Lower {
+    /// Uses an open folder.
+    ///
     /// # Errors
-    /// Where the system can't keep accesses inside of a folder (`openat2`, Linux 5.6).
+    /// If the system can't confine accesses to a folder (`openat2`, Linux 5.6).
     pub fn new(root: File) -> io::Result<Self> {
         let mount = Mount::of(&root, "")?;
         let lower = Self { root, mount };
@@ -172,18 +175,18 @@ impl Lower {
         &self.root
     }
 
-    /// To look up many names.
+    /// Returns a helper for looking up many paths.
     pub fn parents(&self) -> Parents<'_> {
         Parents::new(&self.root)
     }
 
-    /// Opens what there is at a path, which is relative to the folder and has no `..`; the folder
-    /// itself where it is empty. A link is opened itself with `OFlags::PATH`, and refused without.
+    /// Opens the object at a path that is relative to the folder and has no `..`; the empty path
+    /// is the folder. A link is opened itself with `OFlags::PATH`, and refused otherwise.
     pub fn open(&self, path: &str, flags: OFlags) -> io::Result<OwnedFd> {
         open_beneath(&self.root, path, flags)
     }
 
-    /// None where there is nothing.
+    /// Returns the stamp of a path; `None` if nothing exists there.
     pub fn stamp(&self, path: &str) -> io::Result<Option<Stamp>> {
         match self.look(path) {
             Ok(found) => Ok(Some(found)),
@@ -192,10 +195,10 @@ impl Lower {
         }
     }
 
-    /// The same, with the system's error where there is nothing: `ENOENT`, `ENOTDIR` where a name
-    /// on the way is no directory, and `ELOOP` where it is a link.
+    /// Returns the stamp of a path, or the system's error: `ENOENT` if nothing exists there,
+    /// `ENOTDIR` if a name on the way is not a directory, and `ELOOP` if one is a link.
     pub fn look(&self, path: &str) -> io::Result<Stamp> {
-        // One name leads nowhere else, so that one call will do.
+        // A single name can't lead elsewhere, so one call is enough.
         if !matches!(path, "" | "..") && !path.contains('/') {
             let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
             return Ok(Stamp::of(&rustix::fs::statat(&self.root, path, flags)?));
@@ -204,12 +207,12 @@ impl Lower {
         Ok(Stamp::of(&rustix::fs::fstat(&found)?))
     }
 
-    /// Opens what there is to read it, without waiting for anything. Refused for a link.
+    /// Opens an object for reading, without blocking. Links are refused.
     pub fn open_to_read(&self, path: &str) -> io::Result<OpenedToRead> {
         opened_to_read(&self.root, path)
     }
 
-    /// Opens a regular file to read it, without waiting for anything.
+    /// Opens a regular file for reading, without blocking.
     pub fn open_file(&self, path: &str) -> io::Result<(File, Stamp)> {
         self.open_to_read(path)?.file()
     }
@@ -225,10 +228,11 @@ impl Lower {
         target.into_string().map_err(|_| Errno::ILSEQ.into())
     }
 
-    /// Fails for a mount in the folder: no rename leads there, and none replaces it.
+    /// Fails if a path in the folder is a mount: it can't be the target of a rename or be
+    /// replaced.
     ///
     /// # Errors
-    /// [`io::ErrorKind::CrossesDevices`] with the mount's path; those of the system.
+    /// [`io::ErrorKind::CrossesDevices`] with the mount's path; system errors.
     pub fn check_mount(&self, path: &str) -> io::Result<()> {
         let (parent, name) = parent_and_name(path);
         let found = match parent {
@@ -244,8 +248,8 @@ impl Lower {
         }
     }
 
-    /// The names in a directory, but `.`, `..` and the private folder, with what the system tells
-    /// of their kinds. `None` for a name that is no UTF-8.
+    /// Lists the names in a directory except `.`, `..` and the private folder, with their kinds as
+    /// reported by the system. A name that is not UTF-8 is `None`.
     pub fn list(&self, path: &str) -> io::Result<Vec<(Option<String>, Kind)>> {
         let directory = self.open(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
         let mut names = Vec::new();
@@ -258,7 +262,7 @@ impl Lower {
                 continue;
             }
             let kind = match entry.file_type() {
-                // Not all file systems tell it beside the name.
+                // Some file systems don't report the kind along with the name.
                 FileType::Unknown => {
                     match name.map(|name| self.stamp(&crate::path::join(path, name))) {
                         Some(Ok(Some(stamp))) => stamp.kind,
@@ -272,8 +276,7 @@ impl Lower {
         Ok(names)
     }
 
-    /// Whether this process may write to what is there, as the system sees it. No watcher hears of
-    /// the question.
+    /// Checks whether this process has write access to a path. Watchers don't notice the check.
     pub fn may_write(&self, path: &str, kind: Kind) -> io::Result<()> {
         let access = match kind {
             Kind::Directory => Access::WRITE_OK | Access::EXEC_OK,
@@ -287,7 +290,7 @@ impl Lower {
     }
 }
 
-/// What was opened to read it, and what it was then.
+/// An object opened for reading, with its stamp at that time.
 pub(crate) struct OpenedToRead {
     pub file: File,
     pub stamp: Stamp,
@@ -303,7 +306,7 @@ impl OpenedToRead {
     }
 }
 
-/// As [`Lower::open_to_read`], from any directory.
+/// Opens like [`Lower::open_to_read`], relative to any directory.
 pub(crate) fn opened_to_read(directory: &File, path: &str) -> io::Result<OpenedToRead> {
     refuse_special(directory, path)?;
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -312,8 +315,9 @@ pub(crate) fn opened_to_read(directory: &File, path: &str) -> io::Result<OpenedT
     Ok(OpenedToRead { file, stamp })
 }
 
-/// Who opens a pipe lets go whoever waits for its other end, and some devices act when they are
-/// opened: neither is opened. Between this look and the opening it can become one.
+/// Refuses pipes and devices before they are opened: opening a pipe unblocks a process that waits
+/// for its other end, and opening some devices has effects. The object may still be replaced
+/// between this check and the open.
 fn refuse_special(directory: &File, path: &str) -> io::Result<()> {
     let path = if path.is_empty() { "." } else { path };
     let is_special = |stat: &Stat| {
@@ -321,7 +325,7 @@ fn refuse_special(directory: &File, path: &str) -> io::Result<()> {
         Kind::of(kind) == Kind::Special
     };
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
-    // A link on the way can lead it anywhere, so that it is not believed, but asked for a hint.
+    // A link on the way may lead anywhere, so this result is only a hint.
     let hint = rustix::fs::statat(directory, path, flags);
     if !hint.is_ok_and(|found| is_special(&found)) {
         return Ok(());
@@ -333,13 +337,13 @@ fn refuse_special(directory: &File, path: &str) -> io::Result<()> {
     }
 }
 
-/// As [`Lower::open`], from any directory.
+/// Opens like [`Lower::open`], relative to any directory.
 pub(crate) fn open_beneath(directory: &File, path: &str, flags: OFlags) -> io::Result<OwnedFd> {
     let path = if path.is_empty() { "." } else { path };
     let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     loop {
         match rustix::fs::openat2(directory, path, flags, Mode::empty(), BENEATH) {
-            // Something was renamed meanwhile, so that the system can't tell.
+            // A concurrent rename prevented the system from resolving the path.
             Err(Errno::AGAIN | Errno::INTR) => {}
             opened => return Ok(opened?),
         }

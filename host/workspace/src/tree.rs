@@ -1,10 +1,9 @@
-//! A layer: what was changed above the real folder, as a tree of the objects that a change came
-//! near to.
+//! A layer: the changes to the real folder, as a tree of the objects that were touched.
 //!
-//! A node is an object, and not a path: moving a directory moves one node, whatever lies below it,
-//! and who has it open goes on with the same node. Objects that no change came near to have no
-//! node; the real folder shows through. From the root to each node that has a place in the folder,
-//! each directory has a node too, so that a walk meets every change.
+//! A node is an object, not a path. Moving a directory moves a single node, whatever is below it,
+//! and open handles keep referring to the same node. Objects that were not touched have no node:
+//! the real folder shows through. Every directory from the root to a node with a place in the
+//! folder has a node too, so that a walk finds every change.
 
 mod places;
 
@@ -24,66 +23,66 @@ pub(crate) type NodeId = usize;
 
 pub(crate) const ROOT: NodeId = 0;
 
-/// So many bytes of a link's target count as one node more: a target may take more memory than all
-/// else of a node.
+/// Number of bytes of a link's target that count as one additional node, because a target may use
+/// more memory than the rest of the node.
 const TARGET_BYTES: usize = 256;
 
-/// All nodes of a layer. A clone shares the contents of files until one of both writes to them.
+/// All nodes of a layer. A clone shares the contents of files until one of the two writes to them.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
     nodes: Vec<Option<Node>>,
     free: Vec<NodeId>,
-    /// Nodes by the path at which the real folder has the object.
+    /// Nodes by the path of the object in the real folder.
     by_origin: HashMap<Arc<str>, NodeId>,
-    /// Numbers objects that the real folder doesn't have, also after they are gone.
+    /// The number of objects created in the layer, including removed ones.
     made: u64,
-    /// How many nodes the targets of links count for.
+    /// The number of nodes that the targets of links count for.
     targets: usize,
     limit: usize,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    /// Where the real folder has it; none for what was made in the layer.
+    /// The object in the real folder; `None` if it was created in the layer.
     pub origin: Option<Origin>,
-    /// Its directory and its name there; none for what was removed, and for the root.
+    /// The directory and the name; `None` for removed objects and the root.
     pub link: Option<(NodeId, Arc<str>)>,
     pub body: Body,
-    /// Permissions: 0o7777 at most.
+    /// The permissions: at most 0o7777.
     pub mode: u32,
-    /// What was set, or came with a write; none for the real object's.
+    /// A time that was set or came with a write; `None` for the real object's time.
     pub accessed: Option<SystemTime>,
     pub modified: Option<SystemTime>,
-    /// How many handles have it open that know it by its node.
+    /// The number of open handles that refer to the object by its node.
     pub handles: u32,
-    /// Numbers what was made in the layer.
+    /// The number of an object created in the layer.
     pub serial: u64,
-    /// Whether the system was asked if this process may change what is in the real directory.
+    /// Whether the system confirmed that this process may change entries of the real directory.
     pub may_change: bool,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
     pub path: Arc<str>,
-    /// As it was when the layer first came near to it.
+    /// The state of the object when the layer first touched it.
     pub stamp: Stamp,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
-    /// What differs from the real directory: none for a name that is gone.
+    /// The differences from the real directory; `None` for a removed name.
     Directory(BTreeMap<Arc<str>, Option<NodeId>>),
-    /// None for the real file's contents.
+    /// The contents; `None` for those of the real file.
     File(Option<Content>),
-    /// None for the real link's target.
+    /// The target; `None` for that of the real link.
     Link(Option<Arc<str>>),
     Special,
 }
 
-/// An object in the folder as the layer shows it.
+/// An object as the layer shows it.
 #[derive(Clone, Debug)]
 pub(crate) enum At {
-    /// The real folder's, with no node.
+    /// An object of the real folder without a node.
     Lower(Arc<str>, Stamp),
     Node(NodeId),
 }
@@ -93,8 +92,8 @@ impl Node {
         matches!(self.body, Body::File(Some(_)))
     }
 
-    /// The permissions that a commit gives it. New contents lose set-user-ID and set-group-ID, as
-    /// the system has it for a write, unless permissions were set too.
+    /// Returns the permissions after a commit. New contents clear set-user-ID and set-group-ID, as
+    /// a write does on the system, unless the permissions were set too.
     pub fn committed_mode(&self) -> u32 {
         match (&self.body, &self.origin) {
             (Body::File(Some(_)), Some(origin)) if self.mode == origin.stamp.mode => {
@@ -115,7 +114,7 @@ impl Body {
         }
     }
 
-    /// How many nodes a link's target counts for.
+    /// Returns the number of nodes that a link's target counts for.
     fn target_nodes(&self) -> usize {
         match self {
             Body::Link(Some(target)) => target.len() / TARGET_BYTES,
@@ -134,7 +133,7 @@ impl Body {
 }
 
 impl Tree {
-    /// With at most so many nodes.
+    /// Creates a tree with at most `limit` nodes.
     pub fn new(root: Stamp, limit: usize) -> Self {
         let mut tree = Self {
             nodes: Vec::new(),
@@ -182,8 +181,8 @@ impl Tree {
         self.by_origin.get(path).copied()
     }
 
-    /// Nodes that have a place in the real folder are never freed, so that only the root has none
-    /// other beside it where nothing was changed.
+    /// Returns whether nothing was changed. Nodes with a place in the real folder are never freed,
+    /// so the root is the only node exactly if nothing was changed.
     pub fn is_untouched(&self) -> bool {
         self.nodes.len() == 1
     }
@@ -232,7 +231,7 @@ impl Tree {
         id
     }
 
-    /// A new object, which has no place yet.
+    /// Creates an object that has no place yet.
     pub fn make(&mut self, body: Body, mode: u32, now: SystemTime) -> io::Result<NodeId> {
         self.check_room()?;
         self.made += 1;
@@ -251,8 +250,8 @@ impl Tree {
         }))
     }
 
-    /// The node of an object that was found just now; it gets one if it has none. What was read of
-    /// it before is what the change is made from: it must be as it was then.
+    /// Returns the node of an object that was just found, and creates it if needed. If the object
+    /// was read before, the change is based on that state, and the object must still be in it.
     pub fn own(&mut self, lower: &Lower, reads: &Reads, at: &At) -> io::Result<NodeId> {
         let (path, stamp) = match at {
             At::Node(id) => return Ok(*id),
@@ -282,7 +281,7 @@ impl Tree {
         Ok(id)
     }
 
-    /// What a directory has under a name.
+    /// Looks up a name in a directory.
     pub fn child(&self, lower: &Lower, directory: &At, name: &str) -> io::Result<Option<At>> {
         let path = match directory {
             At::Lower(path, _) => join(path, name),
@@ -291,7 +290,7 @@ impl Tree {
                     return Ok(child.map(At::Node));
                 }
                 let node = self.node(*id);
-                // What is gone is empty, whatever the real directory has by now.
+                // A removed directory is empty, whatever the real directory contains by now.
                 match (&node.origin, *id == ROOT || node.link.is_some()) {
                     (Some(origin), true) => join(&origin.path, name),
                     _ => return Ok(None),
@@ -309,7 +308,7 @@ impl Tree {
         }
     }
 
-    /// Takes an object from its place, which is empty then.
+    /// Removes an object from its place and leaves the place empty.
     pub fn unlink(&mut self, lower: &Lower, id: NodeId) -> io::Result<()> {
         let Some((directory, name)) = self.node_mut(id).link.take() else {
             return Ok(());
@@ -358,7 +357,8 @@ impl Tree {
         Ok(())
     }
 
-    /// Of what the real folder has, the path there stays known.
+    /// Frees a node unless a handle refers to it. Nodes of the real folder's objects keep their
+    /// entry by path.
     pub fn free_unless_held(&mut self, id: NodeId) {
         let node = self.node(id);
         if id != ROOT && node.link.is_none() && node.handles == 0 && node.origin.is_none() {

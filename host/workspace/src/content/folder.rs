@@ -1,6 +1,6 @@
-//! The folder of one layer's contents. Nobody else can read it, since what is in it may be of files
-//! that only their owner can, and what a process left that was killed is removed by the next one
-//! that makes such a folder beside it.
+//! The folder with the contents of one layer. Only its owner can read it, because the contents may
+//! come from files that only their owner can read. If a process was killed, the next one that
+//! creates such a folder next to it removes the leftover.
 
 use std::fs;
 use std::io;
@@ -10,12 +10,14 @@ use crate::held::{self, HeldFolder};
 
 const PREFIX: &str = "airlock-layer-";
 
-/// Removed when it is dropped.
+/// A folder that is removed on drop.
 pub(super) struct LayerFolder(HeldFolder);
 
 impl LayerFolder {
+    /// Creates the folder in `place`.
+    ///
     /// # Errors
-    /// Those of the system.
+    /// System errors.
     pub fn make(place: &Path) -> io::Result<Self> {
         let folder = HeldFolder::make(place, PREFIX)?;
         held::sweep(place, PREFIX, &folder.metadata()?, |left| {

@@ -1,4 +1,4 @@
-//! Where contents are kept, and how much of them there is.
+//! Storage and size limits of contents.
 
 use std::fs::File;
 use std::io;
@@ -10,11 +10,11 @@ use rustix::io::Errno;
 
 use super::folder::LayerFolder;
 
-/// How many spilled files are kept open.
+/// Number of spilled files that are kept open.
 const OPEN_FILES: usize = 16;
 
 pub(super) struct Shared {
-    /// Where the folder is made, with the first file that needs it.
+    /// The parent folder. The spill folder is created in it when the first file needs it.
     pub place: PathBuf,
     pub memory_limit: u64,
     pub byte_limit: u64,
@@ -27,27 +27,27 @@ pub(super) struct Shared {
 pub(super) struct Files {
     folder: Option<LayerFolder>,
     next: u64,
-    /// The most recently used last.
+    /// The open files; the most recently used one is last.
     open: Vec<(u64, Arc<File>)>,
 }
 
-/// Bytes in memory, counted against the layer's room for such.
+/// Bytes in memory, counted against the layer's memory limit.
 pub(super) struct Counted {
     pub bytes: Vec<u8>,
     shared: Arc<Shared>,
 }
 
-/// Removed with the last content that has it.
+/// A file that is removed with the last content that uses it.
 pub(super) struct SpilledFile {
     number: u64,
-    /// Whether it began as a copy of another file.
+    /// Whether it started as a copy of another file.
     pub is_copy: bool,
     pub length: AtomicU64,
     shared: Arc<Shared>,
 }
 
 impl Shared {
-    /// Counts more bytes, or fails where there are too many.
+    /// Counts more bytes; fails if the limit is exceeded.
     pub fn take(&self, bytes: u64) -> io::Result<()> {
         let taken = self
             .bytes

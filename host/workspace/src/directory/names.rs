@@ -1,4 +1,4 @@
-//! What a view's directories have in them.
+//! Names in a view's directories.
 
 use std::io;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use crate::tree::{At, Body, NodeId, ROOT};
 use crate::view::State;
 
 impl Directory {
-    /// [`Metadata::identity`](crate::Metadata::identity) of a name that a listing of this directory
-    /// has told, without another look at what is there: it may be gone meanwhile. None for a name
-    /// that the layer has removed.
+    /// Returns the [`Metadata::identity`](crate::Metadata::identity) of a name that a listing of
+    /// this directory returned, without looking at the object again; it may be gone by now.
+    /// Returns `None` for a name that the layer has removed.
     ///
     /// # Errors
-    /// Where the directory is gone.
+    /// If the directory is gone.
     pub fn identity_of(&self, name: &str) -> io::Result<Option<[u8; 16]>> {
         let state = self.held.view.state();
         let (below, id) = match state.at(&self.held)? {
@@ -32,7 +32,8 @@ impl Directory {
 }
 
 impl State {
-    /// Two names of one file in the real folder are the same, unless a layer has parted them.
+    /// Returns whether both are the same object. Two names of one file in the real folder are the
+    /// same object, unless a layer has separated them.
     pub(super) fn is_same_object(&self, one: &At, other: &At) -> bool {
         let stamp = |at: &At| match at {
             At::Lower(_, stamp) => Some(*stamp),
@@ -70,8 +71,8 @@ impl State {
         )
     }
 
-    /// Whether a directory has a private folder, which nobody sees: it is the workspace of
-    /// somebody, and is not removed.
+    /// Returns whether a directory contains a hidden private folder. Such a directory is another
+    /// workspace and must not be removed.
     fn hides_private(&self, lower: &Lower, at: &At) -> io::Result<bool> {
         let path = match at {
             At::Lower(path, _) => path,
@@ -119,7 +120,7 @@ impl State {
             }
         }
         entries.sort_unstable();
-        // What another program renames meanwhile may be listed twice.
+        // A name that another program renames during the listing may appear twice.
         entries.dedup_by(|one, other| one.name == other.name);
         Ok(Listing { entries, left_out })
     }

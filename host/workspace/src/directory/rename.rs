@@ -1,4 +1,4 @@
-//! Moving something to another name.
+//! Renames.
 
 use std::io;
 
@@ -10,10 +10,10 @@ use crate::path::is_private;
 use crate::walk::LastLink;
 
 impl Directory {
-    /// Moves something to another name, also in another directory of the same view.
+    /// Renames an object, possibly to another directory of the same view.
     ///
     /// # Errors
-    /// Those of the system.
+    /// System errors.
     pub fn rename(&self, path: &str, to: &Directory, new_path: &str) -> io::Result<()> {
         if !self.held.is_same(&to.held) {
             return Err(Errno::XDEV.into());
@@ -37,7 +37,8 @@ impl Directory {
         if is_private(&new_name) {
             return Err(Errno::PERM.into());
         }
-        // From here on in the system's own order, so that the same is refused for the same reason.
+        // From here on, check in the system's order, so that the same rename fails for the same
+        // reason.
         let id = state.own_found(view, &moved)?;
         let target = state.own(view, &new_directory)?;
         if is_directory && state.tree.is_within(target, id) {

@@ -1,4 +1,4 @@
-//! Where the objects of a layer are.
+//! Paths of the objects in a layer.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use super::{NodeId, ROOT, Tree};
 use crate::path::{check_length, parent_and_name};
 
 impl Tree {
-    /// Whether `inner` lies in `outer`, at any depth, or is the same.
+    /// Returns whether `inner` is `outer` or is inside it at any depth.
     pub fn is_within(&self, inner: NodeId, outer: NodeId) -> bool {
         let mut at = inner;
         loop {
@@ -20,8 +20,8 @@ impl Tree {
         }
     }
 
-    /// Whether a directory can have something under a name: by directories that are open, names
-    /// could be made that no path reaches, nor a commit.
+    /// Checks the length of a name's path in a directory. Through open directories, names could be
+    /// created that are too deep for any path, and so for a commit.
     pub fn check_length(&self, directory: NodeId, name: &str) -> io::Result<()> {
         let mut length = name.len();
         let mut at = directory;
@@ -33,8 +33,8 @@ impl Tree {
         check_length(length)
     }
 
-    /// Where an object is in the folder as the layer shows it; none for what was removed. Fails for
-    /// what lies too deep, in a directory that was moved.
+    /// Returns the path of an object as the layer shows it; `None` if the object is removed. Fails
+    /// if a moved directory put the object too deep.
     pub fn checked_path_of(&self, id: NodeId) -> io::Result<Option<String>> {
         if let Some((directory, name)) = &self.node(id).link {
             self.check_length(*directory, name)?;
@@ -42,7 +42,7 @@ impl Tree {
         Ok(self.path_of(id))
     }
 
-    /// The same, of what was checked.
+    /// Returns the path of an object that was checked before.
     pub fn path_of(&self, id: NodeId) -> Option<String> {
         let mut names = Vec::new();
         let mut at = id;
@@ -55,8 +55,8 @@ impl Tree {
         Some(names.join("/"))
     }
 
-    /// Whether an object of the real folder has its old name in its old directory, wherever that is
-    /// now.
+    /// Returns whether an object of the real folder has its old name in its old directory,
+    /// wherever that directory is now.
     pub fn is_in_place(&self, id: NodeId) -> bool {
         let node = self.node(id);
         match (&node.origin, &node.link) {

@@ -1,4 +1,4 @@
-//! What there is at a path, as a view shows it.
+//! Lookups by path in a view.
 
 use std::fs::File;
 use std::io;
@@ -22,7 +22,7 @@ impl State {
         self.walking(lower).to(&start, path, link)
     }
 
-    /// What there is at a path.
+    /// Looks up a path.
     pub fn find(
         &mut self,
         lower: &Lower,
@@ -36,8 +36,8 @@ impl State {
         }
     }
 
-    /// The same where that can be told by one look: what is of the real folder is as it is now.
-    /// None where it can't.
+    /// Looks up a path with a single system call, if that is enough: an object of the real folder
+    /// is returned in its current state. Returns `None` if a full lookup is needed.
     pub fn quick(
         &mut self,
         lower: &Lower,
@@ -50,7 +50,7 @@ impl State {
         self.walking(lower).quick(&at, path, follow).transpose()
     }
 
-    /// What there is at a path, to read it; with it a file of the real folder that was opened.
+    /// Looks up a path for reading. Also returns the file of the real folder if it was opened.
     pub fn find_to_read(
         &mut self,
         lower: &Lower,
@@ -66,7 +66,7 @@ impl State {
         }
     }
 
-    /// What there is at a path, name by name.
+    /// Looks up a path name by name.
     pub fn find_by_names(
         &mut self,
         lower: &Lower,

@@ -1,4 +1,4 @@
-//! A layer: how it is kept, while it is open and when it was taken out of its view.
+//! Layers: their options, and layers that were taken out of their view.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -7,28 +7,27 @@ use crate::content::Spill;
 use crate::lower::Kind;
 use crate::tree::Tree;
 
-/// How a layer is kept, and what it may take.
+/// Storage options and limits of a layer.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct LayerOptions {
-    /// Where contents go that are not kept in memory: a folder outside of the workspace, best on
-    /// the same file system.
+    /// A folder outside of the workspace for contents that don't fit in memory, preferably on the
+    /// same file system.
     pub spill: PathBuf,
-    /// How many bytes of contents may be in memory.
+    /// Maximum size of contents in memory, in bytes.
     pub memory_bytes: u64,
-    /// How many bytes the contents of all changed files may have.
+    /// Maximum total size of all changed files, in bytes.
     pub bytes: u64,
-    /// How many objects may be changed, or lie on the way to such.
+    /// Maximum number of changed objects, including the directories above them.
     pub entries: usize,
-    /// What is written gets this time instead of the current one, until it is committed.
+    /// The time that written objects get until the commit, instead of the current time.
     pub clock: Option<SystemTime>,
-    /// How long it may take to compare contents with those of the folder, each time that this is
-    /// done. Default: none, which is as long as it takes.
+    /// Time limit for each comparison of contents with the folder. Default: no limit.
     pub compare_time: Option<Duration>,
 }
 
 impl LayerOptions {
-    /// 16 MiB in memory, 16 GiB in all, and a million objects.
+    /// Returns the default limits: 16 MiB in memory, 16 GiB in total, and a million objects.
     pub fn new(spill: impl Into<PathBuf>) -> Self {
         Self {
             spill: spill.into(),
@@ -41,7 +40,8 @@ impl LayerOptions {
     }
 }
 
-/// What was changed in a layer that was taken out of its view. Another one can begin above it.
+/// The changes of a layer that was taken out of its view. Another layer can be opened on top of
+/// it.
 #[derive(Debug)]
 pub struct Layer {
     pub(crate) tree: Tree,
@@ -68,7 +68,7 @@ impl OpenLayer {
         self.clock.unwrap_or_else(SystemTime::now)
     }
 
-    /// The permissions of what is made, as the process would make it.
+    /// Returns the permissions of a new object, as the process would create it.
     pub fn mode(&self, kind: Kind) -> u32 {
         let all = if kind == Kind::Directory {
             0o777
@@ -79,7 +79,7 @@ impl OpenLayer {
     }
 }
 
-/// The process's own, which can't be asked for without setting it.
+/// Returns the process's umask. The system call for that would also set it.
 fn umask() -> u32 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("Umask:"));

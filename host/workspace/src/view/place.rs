@@ -1,4 +1,4 @@
-//! What handles have open, and what becomes of that when a layer ends.
+//! The objects that handles refer to, and how the end of a layer changes them.
 
 use std::io;
 use std::sync::Arc;
@@ -8,18 +8,18 @@ use crate::lower::{Lower, Stamp};
 use crate::path::{join, parent_and_name};
 use crate::tree::{NodeId, Tree};
 
-/// What a handle has open.
+/// The object that a handle refers to.
 #[derive(Debug, Clone)]
 pub(crate) enum Place {
-    /// By where the real folder had it when the layer began.
+    /// An object of the real folder, by its path when the layer began.
     Lower(Arc<str>, Stamp),
-    /// Made in the layer.
+    /// An object created in the layer.
     Node(NodeId),
-    /// It went with its layer, or was removed by a commit.
+    /// An object that is gone with its layer, or that a commit removed.
     Gone,
 }
 
-/// Keeps what a handle has open in the view.
+/// Keeps the object of a handle alive in the view.
 pub(crate) struct Held {
     pub view: Arc<Inner>,
     pub number: usize,
@@ -30,7 +30,7 @@ impl Held {
         Arc::ptr_eq(&self.view, &other.view)
     }
 
-    /// Another handle on the same.
+    /// Returns another handle to the same object.
     pub fn another(&self) -> io::Result<Self> {
         let mut state = self.view.state();
         let at = state.at(self)?;
@@ -58,7 +58,7 @@ impl Place {
         }
     }
 
-    /// What a handle has open once its layer is part of the folder.
+    /// Returns the object that a handle refers to after the layer is committed.
     pub(crate) fn after_commit(&self, tree: &Tree, lower: &Lower) -> Self {
         let path = match self {
             Place::Gone => None,
@@ -73,7 +73,7 @@ impl Place {
     }
 }
 
-/// Where an object of the real folder is after the layer's moves.
+/// Returns the path of an object of the real folder after the layer's moves.
 fn moved_path(tree: &Tree, path: &str) -> Option<String> {
     let mut known = path;
     let mut rest = String::new();
