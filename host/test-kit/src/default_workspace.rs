@@ -1,11 +1,11 @@
-//! The files of a try where nobody gave any.
+//! The default files of a try.
 
 use super::files::Files;
 
-/// Copied for each try, so no larger than it takes to be more than one read.
+/// Size of the large file. It needs more than one read but is still cheap to copy for each try.
 const LARGE: usize = 64 << 10;
 
-/// A few folders, and the kinds of files that tools look for or stumble over.
+/// Returns a few folders, and the kinds of files that tools look for or fail on.
 pub fn default_workspace() -> Files {
     let mut files = Files::default();
     for (path, contents) in [
@@ -37,7 +37,7 @@ pub fn default_workspace() -> Files {
     files
 }
 
-/// One pixel.
+/// A PNG image of one pixel.
 const DOT: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\
 \0\0\0\x1f\x15\xc4\x89\0\0\0\x0bIDATx\x9cc\xf8\x0f\x04\0\x09\xfb\x03\xfd\xfb^k+\0\0\0\0IEND\xaeB`\x82";
 

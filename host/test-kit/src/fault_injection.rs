@@ -1,5 +1,5 @@
-//! Fault injection: a store that is never told how an apply ended, as if its host had been killed
-//! just then.
+//! Fault injection: a store that never learns how an apply ended, as if its host had been killed
+//! at that moment.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use airlock_host::store::{
 };
 use async_trait::async_trait;
 
-/// Keeps what was applied on the stack, interrupted. All else is as in memory.
+/// Keeps applied actions on the stack as interrupted. Otherwise works like the memory store.
 #[derive(Debug, Clone, Default)]
 pub struct UnacknowledgedStore(MemoryStore);
 

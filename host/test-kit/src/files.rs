@@ -1,4 +1,4 @@
-//! The files of a workspace: what a try begins with, and what has become of them.
+//! The files of a workspace: the initial ones of a try, and the changes to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,53 +8,53 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 
-/// The most that a fixture may hold: each try gets a copy.
+/// Size limits of a fixture, which is copied for each try.
 const MAX_BYTES: u64 = 64 << 20;
 const MAX_ENTRIES: usize = 10_000;
 
-/// What is at a path.
+/// An object at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
-    /// A file's contents: shared, since a workspace is copied for each try.
+    /// A file's contents. They are shared, because a workspace is copied for each try.
     File(Arc<[u8]>),
-    /// A folder, perhaps an empty one.
+    /// A folder, possibly empty.
     Folder,
-    /// A symbolic link, with where it points to.
+    /// A symbolic link with its target.
     Link(PathBuf),
 }
 
-/// A workspace's contents by their paths, which are relative and have `/` between their parts.
+/// The contents of a workspace by path. Paths are relative and separated by `/`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Files(BTreeMap<String, Entry>);
 
-/// Why a folder can't be a fixture.
+/// The reason why a folder can't be a fixture.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FolderError {
-    /// Something in it can't be read.
+    /// An object in it can't be read.
     #[error("can't read {}: {source}", .path.display())]
     Read {
-        /// What.
+        /// The object's path.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// It holds a pipe, a socket or a device.
+    /// It contains a pipe, a socket or a device.
     #[error("{} is neither a file nor a folder nor a symbolic link", .0.display())]
     Special(PathBuf),
-    /// It holds a name that is not UTF-8.
+    /// It contains a name that is not UTF-8.
     #[error("the name of {} is not UTF-8", .0.display())]
     Name(PathBuf),
-    /// It is too large to be copied for each try.
+    /// It is too large to copy for each try.
     #[error("{} holds more than {} MiB, or more than {MAX_ENTRIES} files", .0.display(), MAX_BYTES >> 20)]
     TooLarge(PathBuf),
 }
 
 impl Files {
-    /// Reads all that is in a folder. Links are not followed.
+    /// Reads a folder recursively. Links are not followed.
     ///
     /// # Errors
-    /// Where something can't be read or copied, or is too much.
+    /// If an object can't be read or copied, or the folder is too large.
     pub(crate) fn read(folder: &Path) -> Result<Self, FolderError> {
         let mut files = Self::default();
         let mut bytes = 0;
@@ -77,7 +77,7 @@ impl Files {
             let path = entry.map_err(failed(folder))?.path();
             let name = path.file_name().and_then(|name| name.to_str());
             let name = name.ok_or_else(|| FolderError::Name(path.clone()))?;
-            // What the host keeps of its commits is nothing that a tool has done.
+            // The host's commit data is not the tool's work.
             if below.is_empty() && name == airlock_host::PRIVATE_FOLDER {
                 continue;
             }
@@ -103,7 +103,7 @@ impl Files {
         Ok(())
     }
 
-    /// Puts a file there, and the folders that it lies in.
+    /// Adds a file and the folders above it.
     pub(crate) fn add_file(&mut self, path: &str, contents: impl AsRef<[u8]>) {
         for (end, _) in path.match_indices('/') {
             self.0
@@ -114,13 +114,13 @@ impl Files {
             .insert(path.to_owned(), Entry::File(contents.as_ref().into()));
     }
 
-    /// Puts an empty folder there, beside what lies at the top.
+    /// Adds an empty top-level folder.
     pub(crate) fn add_folder(&mut self, name: &str) {
         self.0.insert(name.to_owned(), Entry::Folder);
     }
 
-    /// What is no folder where one would have to be for a file at this path, or is one where the
-    /// file would be.
+    /// Returns a path that conflicts with a file at `path`: a parent that is not a folder, or a
+    /// folder at the path itself.
     pub(crate) fn in_the_way_of<'a>(&self, path: &'a str) -> Option<&'a str> {
         let folders = path.match_indices('/').map(|(end, _)| &path[..end]);
         let is_folder = |path: &str| self.0.get(path).map(|entry| *entry == Entry::Folder);
@@ -130,7 +130,7 @@ impl Files {
             .or_else(|| (is_folder(path) == Some(true)).then_some(path))
     }
 
-    /// All entries, in the order of their paths.
+    /// Returns all entries, sorted by path.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Entry)> {
         self.0.iter().map(|(path, entry)| (path.as_str(), entry))
     }
@@ -139,12 +139,12 @@ impl Files {
         self.0.keys().map(String::as_str)
     }
 
-    /// Whether there is nothing in it.
+    /// Returns whether there are no files.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The same without what is at a path, and below it.
+    /// Returns a copy without a path and everything below it.
     pub(crate) fn without(&self, path: &str) -> Self {
         let inside = format!("{path}/");
         let kept = self
@@ -157,7 +157,7 @@ impl Files {
         )
     }
 
-    /// The same with other contents of a file.
+    /// Returns a copy with other contents of one file.
     pub(crate) fn with_contents(&self, path: &str, contents: &[u8]) -> Self {
         let mut files = self.clone();
         files
@@ -166,10 +166,11 @@ impl Files {
         files
     }
 
-    /// Makes a folder of its own with these files, which goes when the answer is dropped.
+    /// Writes these files to a temporary folder, which is removed when the returned value is
+    /// dropped.
     ///
     /// # Errors
-    /// Where the system doesn't let it.
+    /// System errors.
     pub(crate) fn lay_out(&self) -> io::Result<TempDir> {
         let folder = tempfile::Builder::new().prefix("airlock-test-").tempdir()?;
         for (path, entry) in &self.0 {
@@ -183,7 +184,7 @@ impl Files {
         Ok(folder)
     }
 
-    /// What is different in `after`.
+    /// Returns the differences between these files and `after`.
     pub(crate) fn changes(&self, after: &Files) -> Changes {
         let paths: BTreeSet<&String> = self.0.keys().chain(after.0.keys()).collect();
         let changed = paths.into_iter().filter_map(|path| {
@@ -209,14 +210,14 @@ fn link(_: &Path, path: &Path) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, message))
 }
 
-/// What became of one path.
+/// A change at one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     pub before: Option<Entry>,
     pub after: Option<Entry>,
 }
 
-/// The difference of two states of a workspace, by path.
+/// The differences between two states of a workspace, by path.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes(pub BTreeMap<String, Change>);
 
@@ -225,7 +226,7 @@ impl Changes {
         self.0.is_empty()
     }
 
-    /// A line for each, such as `changed a.txt: "old" became "new"`.
+    /// Describes each change in one line, such as `changed a.txt: "old" became "new"`.
     pub fn describe(&self) -> String {
         if self.is_empty() {
             return "nothing changed".to_owned();
@@ -256,7 +257,7 @@ impl Changes {
     }
 }
 
-/// How much of a file's contents is shown, in characters.
+/// Maximum length of displayed file contents, in characters.
 const SHOWN: usize = 120;
 
 pub fn describe(entry: &Entry) -> String {

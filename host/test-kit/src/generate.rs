@@ -1,4 +1,4 @@
-//! Params made from a tool's schema: such that fit, and such that nearly do.
+//! Generates params from a tool's schema: some that fit, and some that almost do.
 
 mod mutate;
 mod strategy;
@@ -17,14 +17,14 @@ use mutate::mutations;
 
 pub use vocabulary::{Vocabulary, names_files};
 
-/// How often a value is drawn until one fits. A schema can ask for more than a generator can see in
-/// it.
+/// Number of attempts to draw a value that fits. A schema can have requirements that the generator
+/// can't see.
 const PATIENCE: usize = 50;
 
-/// Of so many values, one needn't fit.
+/// One in this many values is allowed not to fit.
 const SPOILED: usize = 4;
 
-/// Makes params for one tool: the same ones for the same seed.
+/// Generates params for one tool. The same seed gives the same params.
 pub struct Generator {
     strategy: BoxedStrategy<Value>,
     schema: Option<Schema>,
@@ -33,9 +33,9 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// `known` has texts that a tool is likely to know, such as the names of files.
+    /// Creates a generator. `known` has texts that a tool is likely to know, such as file names.
     pub fn new(tool: &ToolDefinition, known: &Vocabulary, seed: u64) -> Self {
-        // Each tool has its own course of events, so that asking for one alone repeats it.
+        // Each tool has its own random sequence, so testing one tool alone repeats it.
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&seed.to_le_bytes());
         for (index, byte) in tool.name.bytes().enumerate() {
@@ -51,7 +51,7 @@ impl Generator {
         }
     }
 
-    /// The next value: an object in any case, since nothing else is ever params.
+    /// Returns the next value. It is always an object, because params are always objects.
     pub fn draw(&mut self) -> Value {
         self.drawn += 1;
         let value = self.draw_fitting();
@@ -80,7 +80,7 @@ impl Generator {
     }
 }
 
-/// None where the strategy gives up, as a filter may.
+/// Draws a value. Returns `None` if the strategy gives up, as a filter may.
 fn draw<S: Strategy<Value = Value>>(runner: &mut TestRunner, strategy: &S) -> Option<Value> {
     let tree = strategy.new_tree(runner).ok()?;
     Some(tree.current())
@@ -109,7 +109,7 @@ mod tests {
         (0..count).map(|_| generator.draw()).collect()
     }
 
-    /// Schemas as tools have them, and some that are hard.
+    /// Returns typical schemas of tools, and some difficult ones.
     fn schemas() -> Vec<Value> {
         vec![
             json!({"type": "object"}),
@@ -238,7 +238,7 @@ mod tests {
         check(&|value| &value["path"], 200);
         check(&|value| &value["globs"][0], 200);
         check(&|value| &value["where"], 100);
-        // What no name of a file is expected in.
+        // This property does not look like a file name.
         assert_eq!(count(&|value| &value["text"], &["**/*.txt", "docs/*"]), 0);
     }
 

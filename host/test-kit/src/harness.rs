@@ -1,4 +1,4 @@
-//! The harness of a try: a workspace of its own, and sessions on it.
+//! The harness of a try: a separate workspace, and sessions on it.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,23 +17,24 @@ use tempfile::TempDir;
 use super::HarnessError;
 use super::files::Files;
 
-/// The same in all tries, so that a tool which repeats it gives the same answers.
+/// The session id of all tries. It is constant, so that a tool that repeats it gives the same
+/// answers.
 const SESSION: &str = "airlock-test";
 
-/// What a tool returned.
+/// The output of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ToolOutput {
-    /// The blocks, as JSON.
+    /// The content blocks, as JSON.
     pub content: Value,
-    /// The text blocks, one after the other.
+    /// The concatenated text blocks.
     pub text: String,
     pub details: Value,
 }
 
-/// Why a tool returned nothing.
+/// The reason why a tool returned no output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ToolFailure {
-    /// [`Error::kind`].
+    /// The value of [`Error::kind`].
     pub kind: &'static str,
     pub message: String,
 }
@@ -47,28 +48,28 @@ impl ToolFailure {
         self.kind == "limit"
     }
 
-    /// The apply came to something else than its rehearsal did.
+    /// Returns whether the apply had a different result than its rehearsal.
     pub fn is_difference(&self) -> bool {
         self.kind == "different"
     }
 
-    /// The host did not call the tool, since the params don't fit its schema.
+    /// Returns whether the host refused the call because the params don't fit the tool's schema.
     pub fn is_refusal(&self) -> bool {
         self.kind == "invalid-params"
     }
 }
 
-/// How a call or a resolution ended.
+/// The outcome of a call or a resolution.
 pub type Answer = Result<ToolOutput, ToolFailure>;
 
-/// What a session's observer saw besides answers.
+/// The events that a session's observer received, other than answers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ObservedEvents {
     pub refusals: Vec<Refusal>,
     pub dropped_lines: u64,
 }
 
-/// One workspace and one store, for any number of sessions, one after the other.
+/// One workspace and one store, for any number of consecutive sessions.
 pub struct Harness<'a> {
     plugin: &'a Plugin,
     workspace: TempDir,
@@ -77,8 +78,10 @@ pub struct Harness<'a> {
 }
 
 impl<'a> Harness<'a> {
+    /// Creates the workspace.
+    ///
     /// # Errors
-    /// Where there is no place for a workspace.
+    /// If the workspace can't be created.
     pub fn set(
         plugin: &'a Plugin,
         files: &Files,
@@ -92,19 +95,19 @@ impl<'a> Harness<'a> {
         })
     }
 
-    /// A new session on the same workspace: it has instances of its own, and shares what is
-    /// pending. Nothing is rehearsed, so that each run of the tool is one that was asked for.
+    /// Opens a new session on the same workspace. It has new instances and shares the pending
+    /// actions. It doesn't rehearse, so every run of the tool was requested.
     ///
     /// # Errors
-    /// Where the host can't open one.
+    /// If the host can't open a session.
     pub fn session(&self) -> Result<Session, HarnessError> {
         self.session_with(Rehearse::Never)
     }
 
-    /// The same with rehearsals, as in a user's session: an apply must match its rehearsal.
+    /// Opens a session that rehearses, like a user's session: an apply must match its rehearsal.
     ///
     /// # Errors
-    /// As [`session`](Self::session).
+    /// See [`session`](Self::session).
     pub fn session_that_rehearses(&self) -> Result<Session, HarnessError> {
         self.session_with(Rehearse::Auto)
     }
@@ -130,16 +133,18 @@ impl<'a> Harness<'a> {
         self.workspace.path()
     }
 
+    /// Reads the files of the workspace.
+    ///
     /// # Errors
-    /// Where the workspace can't be read.
+    /// If the workspace can't be read.
     pub fn files(&self) -> Result<Files, HarnessError> {
         Ok(Files::read(self.folder())?)
     }
 
-    /// Removes what the workspace knows of what was committed to it.
+    /// Deletes the workspace's record of its commits.
     ///
     /// # Errors
-    /// Where the system can't.
+    /// System errors.
     pub fn forget_commits(&self) -> Result<(), HarnessError> {
         let private = self.folder().join(airlock_host::PRIVATE_FOLDER);
         match std::fs::remove_dir_all(private) {
@@ -162,7 +167,7 @@ fn lock(heard: &Mutex<ObservedEvents>) -> MutexGuard<'_, ObservedEvents> {
 /// Calls a tool.
 ///
 /// # Errors
-/// Where the host fails. What the tool did or said is an answer.
+/// If the host fails. A failure of the tool is an answer.
 pub async fn call(session: &Session, tool: &str, params: &Value) -> Result<Answer, HarnessError> {
     match session.call(tool, params).await {
         Ok(CallOutcome {
@@ -172,10 +177,10 @@ pub async fn call(session: &Session, tool: &str, params: &Value) -> Result<Answe
     }
 }
 
-/// Carries out a decision about this very action.
+/// Resolves the given action.
 ///
 /// # Errors
-/// As [`call`].
+/// See [`call`].
 pub async fn resolve(
     session: &Session,
     action: &PendingAction,
@@ -193,10 +198,10 @@ pub async fn resolve(
     }
 }
 
-/// Decides the same about these, in their order.
+/// Resolves these actions in order, with the same decision.
 ///
 /// # Errors
-/// As [`call`].
+/// See [`call`].
 pub async fn resolve_all(
     session: &Session,
     actions: &[StackedAction],
@@ -233,7 +238,7 @@ fn complaint(error: Error) -> Result<ToolFailure, HarnessError> {
     }
 }
 
-/// Puts `ACTION-1` and so on for the ids of these actions, which are others in each try.
+/// Replaces the ids of these actions, which differ in each try, with `ACTION-1` and so on.
 pub fn without_ids(answer: &mut Answer, actions: &[StackedAction]) {
     for (index, stacked) in actions.iter().enumerate() {
         let (id, name) = (stacked.action.id.as_str(), format!("ACTION-{}", index + 1));

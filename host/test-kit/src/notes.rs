@@ -1,4 +1,4 @@
-//! Observations that break nothing, but that an author may want to know.
+//! Observations that are not failures, but useful to an author.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use airlock_host::event::Refusal;
 use super::observe::{Observation, Sample};
 use super::report::Note;
 
-/// What was noticed while a tool was tried: each thing once, with the first sample that showed it.
+/// The observations made while trying a tool: each one once, with the first sample that showed it.
 pub struct Notes {
     tool: String,
     deferrable: bool,
@@ -39,7 +39,7 @@ impl Notes {
         }
     }
 
-    /// All notes.
+    /// Returns all notes.
     pub fn finish(self) -> impl Iterator<Item = Note> {
         let tool = self.tool;
         self.seen.into_iter().map(move |(text, seen)| Note {
@@ -123,7 +123,7 @@ fn texts(seen: &Observation, deferrable: bool) -> Vec<String> {
     texts
 }
 
-/// What the plugin imports that it is not granted.
+/// Returns notes about imports that the plugin is not granted.
 pub fn about_imports(plugin: &Plugin) -> Vec<Note> {
     let imported = |package: &str| {
         let found = plugin

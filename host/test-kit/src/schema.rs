@@ -1,17 +1,17 @@
-//! A JSON Schema that values are checked against, as the host checks params.
+//! A JSON Schema that checks values as the host checks params.
 
 use airlock_host::json::Json;
 use airlock_host::load::Misfit;
 use serde_json::Value;
 
-/// Steps that a check may take: what it does in a second or two.
+/// Maximum number of steps of a check, which take one or two seconds.
 const STEPS: u64 = 20_000_000;
 
-/// One that the host has accepted from a tool.
+/// A schema that the host accepted from a tool.
 pub struct Schema(airlock_host::json::Schema);
 
 impl Schema {
-    /// None for a schema that can't be used, which the host would have left out.
+    /// Returns `None` for an unusable schema. The host leaves out tools with such schemas.
     pub fn new(schema: &Json) -> Option<Self> {
         airlock_host::json::Schema::new(schema).ok().map(Self)
     }
@@ -20,7 +20,7 @@ impl Schema {
         self.0.check(value, STEPS).is_ok()
     }
 
-    /// The first place that doesn't fit, and why.
+    /// Returns the first position that doesn't fit, with the reason.
     pub fn violation(&self, value: &Value) -> Option<String> {
         match self.0.check(value, STEPS).err()? {
             Misfit::Violations(violations) => violations.first().map(ToString::to_string),

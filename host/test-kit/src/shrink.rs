@@ -1,7 +1,7 @@
 //! Shrinks a sample that breaks a property.
 //!
-//! The loop is our own, over JSON values and files, instead of a library's over its generators:
-//! params that an author wrote into a case are made small too, and so is the workspace.
+//! This uses its own loop over JSON values and files instead of a library's loop over generators.
+//! So it can also shrink the workspace, and params that an author wrote into a case.
 
 use std::time::{Duration, Instant};
 
@@ -10,15 +10,16 @@ use serde_json::{Map, Number, Value};
 use super::files::Entry;
 use super::observe::Sample;
 
-/// How long one property's sample is made smaller. A tool that runs into a time limit takes that
-/// long for each try.
+/// Time limit for shrinking one property's sample. A tool that runs into its own time limit takes
+/// that long for each try.
 const TIME: Duration = Duration::from_secs(20);
 const TRIES: usize = 1000;
 
-/// The smallest sample that was found to break it still. `breaks` is asked for each candidate.
+/// Returns the smallest sample found that still breaks the property. `breaks` is called for each
+/// candidate.
 ///
 /// # Errors
-/// What `breaks` ends in.
+/// The error of `breaks`.
 pub async fn shrink<E>(
     sample: Sample,
     mut breaks: impl AsyncFnMut(&Sample) -> Result<bool, E>,
@@ -44,7 +45,7 @@ pub async fn shrink<E>(
     }
 }
 
-/// Samples with less in them, those with the least first.
+/// Returns smaller samples, smallest first.
 fn candidates(sample: &Sample) -> impl Iterator<Item = Sample> {
     let with_params = move |params| Sample {
         params,
@@ -69,12 +70,12 @@ fn candidates(sample: &Sample) -> impl Iterator<Item = Sample> {
             _ => None,
         });
     let params = smaller(&sample.params).into_iter().map(with_params);
-    // No file at all first: many tools break without one.
+    // Try no files at all first: many tools break without any.
     let none = (!sample.files.is_empty()).then(|| with_files(Default::default()));
     none.into_iter().chain(fewer).chain(params).chain(shorter)
 }
 
-/// Values with less in them.
+/// Returns smaller values.
 fn smaller(value: &Value) -> Vec<Value> {
     match value {
         Value::Null | Value::Bool(false) => Vec::new(),
@@ -125,7 +126,7 @@ fn smaller_arrays(items: &[Value]) -> Vec<Value> {
 
 fn smaller_numbers(number: &Number) -> Vec<Value> {
     if let Some(number) = number.as_i64() {
-        // Whole numbers become smaller by halves, and by one at last.
+        // Whole numbers shrink by halves, and finally by one.
         let candidates = [0, number / 2, number - number.signum()];
         let closer = candidates
             .into_iter()
@@ -136,7 +137,7 @@ fn smaller_numbers(number: &Number) -> Vec<Value> {
     let closer = [0.0, number.trunc(), number / 2.0]
         .into_iter()
         .filter(|other| other.abs() < number.abs() && other.fract() == 0.0);
-    // What is no whole number of 64 bits stays a number with a point where it must.
+    // Values that are not 64-bit integers stay floating-point numbers if necessary.
     closer
         .map(|other| match other.abs() < 9e15 {
             true => Value::from(other as i64),
@@ -145,7 +146,7 @@ fn smaller_numbers(number: &Number) -> Vec<Value> {
         .collect()
 }
 
-/// How long a text may be for each of its letters to be looked at.
+/// Maximum length of a text for trying each of its characters.
 const SHORT: usize = 24;
 
 fn smaller_texts(text: &str) -> impl Iterator<Item = String> {

@@ -1,9 +1,9 @@
-//! JSON inside of TOML: as a table, or as a text where TOML has no word for it.
+//! JSON inside of TOML: as a table, or as a string for values that TOML can't express.
 
 use serde::de::{Deserialize, Deserializer, Error};
 use serde_json::{Map, Value};
 
-/// Any value. A text is read as JSON: TOML has no null.
+/// Any value. A string is parsed as JSON, because TOML has no null.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Json(pub Value);
 

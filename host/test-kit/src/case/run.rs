@@ -1,4 +1,4 @@
-//! Carries a case out.
+//! Runs a case.
 
 use airlock_host::pending::Decision;
 use airlock_host::store::MemoryStore;
@@ -9,10 +9,10 @@ use crate::HarnessError;
 use crate::harness::{self, Harness};
 use crate::property::Breach;
 
-/// The first thing that is not as expected; none where all is.
+/// Returns the first difference from the expectations, if any.
 ///
 /// # Errors
-/// Where the host fails.
+/// If the host fails.
 pub async fn run(plugin: &Plugin, case: &Case) -> Result<Option<Breach>, HarnessError> {
     let stage = Harness::set(plugin, &case.files, MemoryStore::new())?;
     let session = stage.session_that_rehearses()?;

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-/// How deep into a value something is mutated.
+/// Maximum depth of a mutation in a value.
 const DEPTH: usize = 3;
 
-/// Objects that differ from this one in a single place.
+/// Returns objects that differ from this one in a single place.
 pub fn mutations(value: &Value) -> Vec<Value> {
     let mut values: Vec<Value> = at(value, DEPTH)
         .into_iter()
@@ -53,7 +53,7 @@ fn at(value: &Value, depth: usize) -> Vec<Value> {
     values
 }
 
-/// What could stand there instead: of another type, or at the edge of its own.
+/// Returns replacements for a value: values of other types, and boundary values of its own.
 fn others(value: &Value) -> Vec<Value> {
     match value {
         Value::Number(number) => {

@@ -1,7 +1,7 @@
-//! From a schema to what makes values of it.
+//! Turns a schema into a strategy for its values.
 //!
-//! What can't be seen from one place (`not`, `if`, `uniqueItems`, …) is left out: who draws checks
-//! the value.
+//! Keywords that depend on other places (`not`, `if`, `uniqueItems`, …) are ignored: the caller
+//! checks the drawn value.
 
 use std::cell::Cell;
 
@@ -15,17 +15,17 @@ use serde_json::{Map, Value, json};
 use super::text::{self, Names};
 use super::vocabulary::{Vocabulary, names_files};
 
-/// How many schemas are looked at, each as often as it is referred to.
+/// Maximum number of schemas to process, each counted once per reference.
 const BUDGET: usize = 20_000;
 
-/// How deep references may lead before what is optional is left out, and before all is.
+/// Reference depth at which optional parts are left out, and at which all parts are.
 const DEEP: usize = 3;
 const DEEPEST: usize = 12;
 
-/// How many items a list has that may have any number.
+/// Maximum number of items in a list without a limit.
 const ITEMS: usize = 4;
 
-/// What makes values of this schema, which is a whole document.
+/// Returns a strategy for the values of this schema, which is a whole document.
 pub fn of(schema: &Value, known: &Vocabulary) -> BoxedStrategy<Value> {
     let reader = Reader {
         root: schema,
@@ -41,12 +41,12 @@ struct Reader<'a> {
     budget: Cell<usize>,
 }
 
-/// Where in a value a schema stands.
+/// The position of a schema in a value.
 #[derive(Clone, Copy, Default)]
 struct Place {
-    /// How many references led here.
+    /// The number of references on the way here.
     references: usize,
-    /// Whether names of files are expected here.
+    /// Whether file names are expected here.
     names: Names,
 }
 
@@ -177,7 +177,7 @@ impl Reader<'_> {
         };
         let count = least..=most.max(least);
         let mut rest = vec(rest, count.clone()).boxed();
-        // One name that isn't there is enough for many tools to refuse a whole list.
+        // Many tools refuse a whole list because of a single missing name.
         if let (Names::Likely, Some(items)) = (place.names, schema.get("items")) {
             let names = Names::Only;
             let known = self.strategy(items, Place { names, ..place });
@@ -251,7 +251,7 @@ impl Reader<'_> {
             .boxed()
     }
 
-    /// Small values of all types.
+    /// Returns a strategy for small values of all types.
     fn anything(&self) -> BoxedStrategy<Value> {
         let leaves = prop_oneof![
             Just(Value::Null),
@@ -277,7 +277,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What a part stands for, where it is nothing but a reference.
+    /// Resolves a schema that is only a reference.
     fn followed<'a>(&'a self, part: &'a Value) -> &'a Value {
         let reference = part.get("$ref").and_then(Value::as_str);
         reference
@@ -291,7 +291,7 @@ fn named(name: &str, value: BoxedStrategy<Value>) -> BoxedStrategy<(String, Valu
     value.prop_map(move |value| (name.clone(), value)).boxed()
 }
 
-/// The types that it allows, or those that its other words speak of.
+/// Returns the types that the schema allows, or that its other keywords imply.
 fn types_of(schema: &Map<String, Value>) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(name)) => vec![name],
@@ -353,7 +353,7 @@ fn fractions(schema: &Map<String, Value>) -> BoxedStrategy<Value> {
     (low..=high).prop_map(|number| json!(number)).boxed()
 }
 
-/// A schema that asks for what both ask for, as far as that is simple.
+/// Merges two schemas into one that requires both, in simple cases.
 fn merged(one: &Map<String, Value>, other: &Value) -> Value {
     let Value::Object(other) = other else {
         return Value::Object(one.clone());

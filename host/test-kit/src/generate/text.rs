@@ -1,4 +1,4 @@
-//! Texts: some that a tool knows, some that are awkward.
+//! Strategies for texts: some that a tool knows, and some awkward ones.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 
 use super::vocabulary::Vocabulary;
 
-/// Texts that many tools understand, as a glob, a pattern or a part of a name.
+/// Texts that many tools understand as a glob, a pattern or a part of a name.
 const COMMON: &[&str] = &["*", "*.txt", ".", "a", "e", "t", "x", "one"];
 
-/// Texts that programs stumble over.
+/// Texts that programs often fail on.
 const AWKWARD: &[&str] = &[
     "",
     " ",
@@ -38,10 +38,10 @@ const AWKWARD: &[&str] = &[
     "a\u{301}",
 ];
 
-/// Whether a text names files of the workspace, or matches their names.
+/// How likely a text is to name files of the workspace, or to match their names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Names {
-    /// No more than any text does.
+    /// As likely as any other text.
     #[default]
     Unlikely,
     /// More often than not.
@@ -50,7 +50,7 @@ pub enum Names {
     Only,
 }
 
-/// For a schema of a string.
+/// Returns a strategy for a string schema.
 pub fn of(schema: &Map<String, Value>, known: &Vocabulary, names: Names) -> BoxedStrategy<String> {
     let length = |key: &str| Some(schema.get(key)?.as_u64()?.min(100_000) as usize);
     let (least, most) = (length("minLength").unwrap_or(0), length("maxLength"));
@@ -70,8 +70,8 @@ pub fn of(schema: &Map<String, Value>, known: &Vocabulary, names: Names) -> Boxe
         .boxed()
 }
 
-/// Most are in the workspace, since a tool does little with others; but nowhere is an awkward text
-/// worth more than in a name.
+/// Prefers names in the workspace, because a tool does little with others. Some names are awkward
+/// texts, which are most useful as names.
 fn likely_name(known: &Vocabulary) -> BoxedStrategy<String> {
     prop_oneof![5 => name_of_files(known), 2 => awkward(), 3 => any_text(&known.words)].boxed()
 }
@@ -99,8 +99,8 @@ fn awkward() -> impl Strategy<Value = String> {
     select(AWKWARD).prop_map(str::to_owned)
 }
 
-/// None for a pattern that no text can be made from. Most are anchored, which the generator doesn't
-/// know: it makes whole texts.
+/// Returns `None` if no text can be generated for the pattern. The generator does not support
+/// anchors, which most patterns have: it generates whole texts.
 fn of_pattern(pattern: &str) -> Option<BoxedStrategy<String>> {
     let whole = pattern.strip_prefix('^').unwrap_or(pattern);
     let whole = whole.strip_suffix('$').unwrap_or(whole);
@@ -125,7 +125,7 @@ fn example_of(format: &str) -> Option<&'static str> {
     })
 }
 
-/// Lengths count characters, as JSON Schema does.
+/// Adjusts the length of a text. Lengths count characters, as in JSON Schema.
 fn of_length(mut text: String, least: usize, most: Option<usize>) -> String {
     let count = text.chars().count();
     text.extend(std::iter::repeat_n('a', least.saturating_sub(count)));

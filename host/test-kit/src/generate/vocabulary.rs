@@ -1,4 +1,4 @@
-//! What a tool may look for in a workspace: the names of files, globs, and words in the files.
+//! Texts that a tool may look for in a workspace: file names, globs, and words in the files.
 
 use std::collections::BTreeSet;
 
@@ -6,31 +6,31 @@ use serde_json::{Map, Value};
 
 use crate::files::{Entry, Files};
 
-/// How many of each kind: a workspace may have thousands of files.
+/// Maximum number of texts of each kind, because a workspace may have thousands of files.
 const MOST: usize = 128;
 
-/// How many words of a description tell what a property is; those behind them may tell what else
-/// there is, such as the file that a text goes into.
+/// Number of words at the start of a description that tell what a property is. Later words may be
+/// about something else, such as the file that a text is written to.
 const TELLING: usize = 5;
 
-/// Of each file.
+/// Number of words to take from each file.
 const WORDS_OF_A_FILE: usize = 4;
 
 /// Texts that a tool is likely to know.
 #[derive(Debug, Default)]
 pub struct Vocabulary {
-    /// The names of files and folders, the parts of these, and words in the files.
+    /// Names of files and folders, parts of them, and words in the files.
     pub words: Vec<String>,
-    /// The names of files and folders alone.
+    /// Names of files and folders only.
     pub paths: Vec<String>,
-    /// Such that they match some of these.
+    /// Globs that match some of these names.
     pub globs: Vec<String>,
 }
 
 impl Vocabulary {
     pub fn of(files: &Files) -> Self {
         let paths: Vec<String> = files.paths().take(MOST).map(str::to_owned).collect();
-        // A tool that searches or renames looks for a part.
+        // A tool that searches or renames looks for parts of names.
         let parts: BTreeSet<String> = paths.iter().flat_map(|path| parts(path)).collect();
         let mut words: Vec<String> = parts.into_iter().chain(paths.clone()).collect();
         for (_, entry) in files.iter() {
@@ -55,7 +55,7 @@ fn parts(path: &str) -> impl Iterator<Item = String> {
     parts.filter(|part| !part.is_empty()).map(str::to_owned)
 }
 
-/// One for each kind of file, for all of its kind, and for each folder.
+/// Returns globs for each kind of file, for all files, and for each folder.
 fn globs(files: &Files) -> Vec<String> {
     let mut globs = BTreeSet::new();
     for (path, entry) in files.iter() {
@@ -63,7 +63,7 @@ fn globs(files: &Files) -> Vec<String> {
             Entry::Folder => _ = globs.insert(format!("{path}/*")),
             Entry::File(_) | Entry::Link(_) => {
                 let name = path.rsplit('/').next().unwrap_or(path);
-                // A name that begins with a dot has no ending by that.
+                // A leading dot does not start an extension.
                 if let Some((before, ending)) = name.rsplit_once('.')
                     && !before.is_empty()
                 {
@@ -77,8 +77,8 @@ fn globs(files: &Files) -> Vec<String> {
     usual.chain(globs).take(MOST).collect()
 }
 
-/// Whether a property looks like one for the names of files, by its own name or by how its
-/// description begins.
+/// Returns whether a property seems to expect file names, judging by its name or the start of its
+/// description.
 pub fn names_files(name: &str, schema: &Value) -> bool {
     let description = |schema: &Map<String, Value>| {
         let text = schema.get("description")?.as_str()?;
@@ -105,7 +105,7 @@ fn is_about_files(word: &str) -> bool {
     )
 }
 
-/// Words in lower case, also those of `snake_case` and `camelCase`.
+/// Returns the words in lower case, including the parts of `snake_case` and `camelCase`.
 fn tokens(text: &str) -> impl Iterator<Item = String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;

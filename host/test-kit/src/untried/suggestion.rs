@@ -1,4 +1,4 @@
-//! A case that an author can begin with, made from a tool's schema.
+//! Suggests a first case for an author, based on a tool's schema.
 
 use airlock_host::tool::ToolDefinition;
 use serde_json::{Map, Value, json};
@@ -9,10 +9,10 @@ use crate::generate::names_files;
 /// The file of the suggested workspace.
 const NOTES: &str = "notes.txt";
 
-/// How deep a schema is followed.
+/// Maximum depth to follow a schema.
 const DEPTH: usize = 4;
 
-/// The case as TOML. `files` are those that the author gave; without any, the case has one.
+/// Returns the case as TOML. `files` are the author's; without any, the case includes one file.
 pub fn case(definition: &ToolDefinition, files: Option<&Files>) -> String {
     let is_file = |entry: &(&str, &Entry)| matches!(entry.1, Entry::File(_));
     let file = files.and_then(|files| files.iter().find(is_file));
@@ -38,10 +38,10 @@ pub fn case(definition: &ToolDefinition, files: Option<&Files>) -> String {
     lines.join("\n")
 }
 
-/// A text as TOML has it.
+/// Formats a text as a TOML string.
 fn quoted(text: &str) -> String {
     match text.contains(|letter: char| letter == '\'' || letter.is_control()) {
-        // What JSON escapes, TOML takes; but one letter that JSON leaves as it is.
+        // TOML accepts the escapes of JSON, except for one character that JSON does not escape.
         true => json!(text).to_string().replace('\u{7f}', "\\u007f"),
         false if text.contains(['"', '\\']) => format!("'{text}'"),
         false => format!("\"{text}\""),
@@ -54,7 +54,8 @@ struct Example<'a> {
 }
 
 impl Example<'_> {
-    /// A plain value of the kind that a schema asks for. Whether it fits is for the author to see.
+    /// Returns a simple value of the kind that a schema expects. The author has to check that it
+    /// fits.
     fn of(&self, schema: &Value, names: bool, depth: usize) -> Value {
         let Some(members) = schema.as_object() else {
             return json!("text");
@@ -97,7 +98,7 @@ impl Example<'_> {
         }
     }
 
-    /// With what is required, or with all where nothing is.
+    /// Returns an object with the required properties, or with all of them if none is required.
     fn object(&self, schema: &Map<String, Value>, depth: usize) -> Value {
         let Some(Value::Object(properties)) = schema.get("properties") else {
             return json!({});
