@@ -1,4 +1,4 @@
-//! From a project to a component that was checked.
+//! Builds a project into a checked component.
 
 mod bindings;
 mod c;
@@ -35,12 +35,12 @@ pub use sources::newer_than;
 pub use toolchain::{Reporter, Toolchain};
 pub use watch::SourceWatcher;
 
-/// What to build.
+/// Options for [`build()`].
 #[derive(Debug, Clone, Copy)]
 pub struct BuildOptions<'a> {
     /// The project's folder.
     pub folder: &'a Path,
-    /// Where to write the component; none for `build/NAME.wasm` in the folder.
+    /// The path to write the component to; `None` means `build/NAME.wasm` in the project's folder.
     pub output: Option<&'a Path>,
     /// Arguments for the language's own build tool.
     pub options: &'a [OsString],
@@ -52,35 +52,35 @@ struct BuildOutput {
     about: ProjectInfo,
 }
 
-/// A project's metadata, which goes into its component.
+/// A project's metadata, which is embedded in its component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectInfo {
-    /// What it is called.
+    /// The project's name.
     pub name: String,
-    /// Its own version.
+    /// The project's version.
     pub version: Option<String>,
     /// The SDK's name and version.
     pub sdk: Option<(&'static str, String)>,
 }
 
-/// A component that was built and written.
+/// A built component that was written to a file.
 pub struct Built {
-    /// Where it is.
+    /// The path of the component.
     pub path: PathBuf,
-    /// What it is written in.
+    /// The language of the project.
     pub language: Language,
-    /// What its project says of it.
+    /// The project's metadata.
     pub about: ProjectInfo,
-    /// The component, as a host loads it.
+    /// The component, loaded as a host loads it.
     pub plugin: Plugin,
 }
 
-/// Builds a project, checks that a host loads the component, and writes it.
+/// Builds a project, checks that a host can load the component, and writes it.
 ///
 /// # Errors
-/// If the folder holds no project, if its language's tools are missing or fail, if a host would not
-/// load what they make or would leave out a tool, and if it can't be written. In place of the
-/// component there is then what was there before.
+/// If the folder contains no project, the language's tools are missing or fail, a host can't load
+/// the component or would leave out a tool, or the component can't be written. An existing
+/// component is then left unchanged.
 pub async fn build(order: BuildOptions<'_>, toolchain: &Toolchain<'_>) -> Result<Built, Error> {
     let BuildOptions {
         folder,
@@ -117,8 +117,8 @@ pub async fn build(order: BuildOptions<'_>, toolchain: &Toolchain<'_>) -> Result
     })
 }
 
-/// Loads the component as a host would. An author wants all of the tools, so that one which a host
-/// would leave out is an error.
+/// Loads the component as a host would. A tool that a host would leave out is an error, because
+/// the author wants all of them.
 async fn check(
     about: &ProjectInfo,
     component: Vec<u8>,
@@ -144,8 +144,8 @@ async fn check(
     }
 }
 
-/// Writes the component beside its place first, so that whoever reads it there finds the old one or
-/// the new one whole.
+/// Writes the component to a temporary file next to its path first, so that readers see either the
+/// complete old or the complete new one.
 fn write(path: &Path, component: &[u8]) -> Result<(), Error> {
     replace(path, component)
         .with_context(|| format!("could not write {}", path.display()))
@@ -159,7 +159,7 @@ fn replace(path: &Path, component: &[u8]) -> std::io::Result<()> {
     };
     std::fs::create_dir_all(folder)?;
     let mut beside = tempfile::Builder::new();
-    // As for any other file, the user's mask decides who may read it.
+    // As for any other file, the umask determines who may read it.
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

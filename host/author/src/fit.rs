@@ -1,7 +1,7 @@
-//! Whether a component fits the world, and if not, which function differs, and how.
+//! Checks whether a component fits the world, and if not, which functions differ and how.
 //!
-//! The host says no at the first thing that doesn't fit. This looks at all of them, and reads types
-//! instead of compiling code.
+//! The host stops at the first mismatch. This module reports all of them, and reads types instead
+//! of compiling code.
 
 mod compare;
 mod types;
@@ -16,7 +16,7 @@ use compare::Functions;
 
 const PACKAGE: &str = "airlock:tool/";
 
-/// What of WASI 0.2 the host offers: all interfaces of these packages.
+/// The WASI 0.2 packages whose interfaces the host provides.
 const WASI: [&str; 6] = [
     "wasi:cli/",
     "wasi:clocks/",
@@ -26,28 +26,28 @@ const WASI: [&str; 6] = [
     "wasi:sockets/",
 ];
 
-/// How a component fits the world.
+/// The result of comparing a component with the world.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Fit {
     /// The world's full name.
     pub world: String,
-    /// The version of the package `airlock:tool` that the component was built for, as far as its
-    /// names say.
+    /// The version of the package `airlock:tool` that the component was built for, if its names
+    /// tell.
     pub built_for: Option<String>,
-    /// All differences; if there are none, it fits.
+    /// All differences; empty if the component fits.
     pub differences: Vec<Difference>,
 }
 
-/// One item that is not the same on both sides.
+/// An item that differs between the world and the component.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// Where it is, from the outside in: ``export `airlock:tool/tool`: function `execute`:
+    /// The item's position, from the outside in: ``export `airlock:tool/tool`: function `execute`:
     /// parameter `params` ``.
     pub item: String,
-    /// What the world has there; none where it has nothing.
+    /// The item in the world; `None` if the world does not have it.
     pub world: Option<String>,
-    /// What the component has there.
+    /// The item in the component; `None` if the component does not have it.
     pub component: Option<String>,
 }
 
@@ -55,7 +55,7 @@ impl Fit {
     /// Reads the types of a component.
     ///
     /// # Errors
-    /// What is wrong with the bytes, where they are no component or can't be read.
+    /// The problem with the bytes, if they are not a component or can't be read.
     pub fn of(component: &[u8]) -> Result<Self, String> {
         let decoded = decode(component).map_err(|error| format!("{error:#}"))?;
         let DecodedWasm::Component(resolve, their_world) = decoded else {
@@ -72,7 +72,7 @@ impl Fit {
     }
 }
 
-/// The world's full name.
+/// Returns the world's full name.
 pub fn world() -> String {
     format!("{PACKAGE}custom-tool@{WORLD_VERSION}")
 }
@@ -93,7 +93,7 @@ fn released_world() -> Result<(Resolve, WorldId), String> {
     Ok((resolve, world))
 }
 
-/// What a world imports and exports, by name.
+/// The imports and exports of a world, by name.
 struct Side<'a> {
     resolve: &'a Resolve,
     imports: Vec<Item<'a>>,
@@ -101,10 +101,10 @@ struct Side<'a> {
 }
 
 struct Item<'a> {
-    /// Without the version.
+    /// The name without its version.
     name: String,
     version: Option<String>,
-    /// None for what is no interface.
+    /// The interface; `None` for other items.
     interface: Option<&'a Interface>,
 }
 
@@ -208,7 +208,8 @@ fn is_offered_wasi(import: &Item) -> bool {
         && minor(import.version.as_deref()) == Some("0.2")
 }
 
-/// Before 1.0 a minor version may change anything, and a patch nothing.
+/// Returns the minor version. Before 1.0, a minor version may change anything, and a patch
+/// nothing.
 fn minor(version: Option<&str>) -> Option<&str> {
     version?.rsplit_once('.').map(|(minor, _)| minor)
 }

@@ -1,4 +1,4 @@
-//! `airlock.toml`: what a project says about itself where its language has no place for it.
+//! `airlock.toml`: a project's metadata that the language's own files have no place for.
 
 use std::path::{Path, PathBuf};
 
@@ -10,34 +10,34 @@ use crate::error::Error;
 
 pub const FILE: &str = "airlock.toml";
 
-/// All of it may be left out.
+/// The manifest. All fields are optional.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Manifest {
-    /// Where the folder alone doesn't tell.
+    /// The language, if it can't be detected from the folder.
     pub language: Option<Language>,
-    /// In place of what the language's own file says.
+    /// The name, instead of the one in the language's own file.
     pub name: Option<String>,
     pub version: Option<String>,
     pub c: C,
 }
 
-/// How a C project is compiled.
+/// Compiler settings of a C project.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct C {
-    /// What is compiled and linked, from the project's folder; where empty, all `.c` files of
-    /// `src`.
+    /// The files to compile and link, relative to the project's folder. If empty, all `.c` files
+    /// in `src`.
     pub sources: Vec<PathBuf>,
-    /// Options for the compiler.
+    /// Compiler options.
     pub flags: Vec<String>,
 }
 
 impl Manifest {
-    /// Reads it, where there is one.
+    /// Reads the manifest, if there is one.
     ///
     /// # Errors
-    /// If it can't be read, or has what nobody would look at.
+    /// If it can't be read, or contains unknown fields.
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(FILE);
         let text = match std::fs::read_to_string(&path) {
@@ -64,7 +64,7 @@ impl Manifest {
     }
 }
 
-/// Components are named after their projects.
+/// Returns whether a name can be used as a file name. Components are named after their projects.
 pub fn is_file_name(name: &str) -> bool {
     let harmless = |c: char| c.is_alphanumeric() || "._-+".contains(c);
     !name.is_empty() && !name.starts_with('.') && name.chars().all(harmless)

@@ -1,4 +1,4 @@
-//! What a component says about itself, where tools of the WebAssembly world look for it.
+//! Adds metadata to a component in the standard places of the WebAssembly ecosystem.
 
 use std::borrow::Cow;
 
@@ -12,11 +12,11 @@ use super::project::Language;
 use super::toolchain::failed;
 use crate::error::Error;
 
-/// Adds the name, the language and the SDK as custom sections of their own kinds, and the version
-/// as registries read it. The names of the component's parts, which no host reads, are left out.
+/// Adds the name, the language and the SDK as custom sections, and the version in the form that
+/// registries read. Removes the names of the component's parts, which no host reads.
 ///
 /// # Errors
-/// If the bytes are no component.
+/// If the bytes are not a component.
 pub fn add(component: Vec<u8>, language: Language, about: &ProjectInfo) -> Result<Vec<u8>, Error> {
     let mut metadata = AddMetadata::default();
     metadata.name = AddMetadataField::Set(about.name.clone());
@@ -41,7 +41,7 @@ pub fn add(component: Vec<u8>, language: Language, about: &ProjectInfo) -> Resul
     Ok(component)
 }
 
-/// How long the magic number and the version are, which come before the sections.
+/// Length of the magic number and the version before the first section.
 const HEADER: usize = 8;
 
 fn without_names(component: &[u8]) -> Result<Vec<u8>, BinaryReaderError> {

@@ -1,4 +1,4 @@
-//! What a build tool found wrong with a project: what, where, and what to do, in one message.
+//! Problems that a build tool found in a project: the message, the position and advice.
 
 use anyhow::anyhow;
 use serde::Deserialize;
@@ -6,21 +6,21 @@ use serde::Deserialize;
 use super::toolchain::{ProgramOutput, Toolchain, failed};
 use crate::error::Error;
 
-/// Something that is wrong with a project.
+/// A problem in a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Problem {
-    /// In one line.
+    /// The message in one line.
     pub message: String,
-    /// `FILE:LINE:COLUMN` relative to the project's folder, as far as it is known.
+    /// `FILE:LINE:COLUMN` relative to the project's folder, as far as known.
     pub place: Option<String>,
-    /// What to do about it.
+    /// Advice on how to fix it.
     pub help: Option<String>,
-    /// What the tool shows of it: lines of the source, or more of its message.
+    /// An excerpt of the tool's output: source lines, or more of its message.
     pub excerpt: Option<String>,
 }
 
 impl Problem {
-    /// The message behind its place.
+    /// Returns the position and the message in one line.
     fn in_one_line(&self) -> String {
         match &self.place {
             Some(place) => format!("{place}: {}", self.message),
@@ -28,7 +28,7 @@ impl Problem {
         }
     }
 
-    /// As it is shown above the error: in the tool's own words, where it has more.
+    /// Returns the text to show above the error: the tool's excerpt, if there is one.
     fn in_full(&self) -> String {
         let said = self.excerpt.clone().unwrap_or_else(|| self.in_one_line());
         match &self.help {
@@ -38,16 +38,15 @@ impl Problem {
     }
 }
 
-/// What to do about a value of another type than is taken where it goes to.
+/// Advice for a value whose type does not match.
 pub const OF_ANOTHER_TYPE: &str =
     "convert the value, or change the type that is declared where it goes to";
 
 const VERBOSE: &str = "`-v` shows all that was printed";
 
-/// The error of a build that failed on these problems. `trace` is all that the tool printed
-/// besides: stacks, command lines of linkers. Only whoever asks for traces is shown it.
-///
-/// Where nothing was understood, all is shown.
+/// Creates the error of a build that failed with these problems. `trace` is the rest of the tool's
+/// output, such as stack traces and linker command lines. It is reported only if the user requests
+/// traces, or if no problem was recognized.
 pub fn tell(problems: &[Problem], trace: &str, ended: &ProgramOutput, on: &Toolchain<'_>) -> Error {
     let trace = trace.trim_end();
     let [first, others @ ..] = problems else {
@@ -68,7 +67,8 @@ pub fn tell(problems: &[Problem], trace: &str, ended: &ProgramOutput, on: &Toolc
         more => format!("{} (and {more} more, above)", first.in_one_line()),
     };
     let error = failed(anyhow!(message));
-    // Where there is no help, the message says it, or who wrote the source knows best.
+    // If there is no advice, the message explains the problem well enough, or the author knows
+    // best.
     let verbose = (!is_traced && hides_much(&all, trace)).then_some(VERBOSE);
     let advice: Vec<&str> = first.help.as_deref().into_iter().chain(verbose).collect();
     match advice.is_empty() {
@@ -77,18 +77,18 @@ pub fn tell(problems: &[Problem], trace: &str, ended: &ProgramOutput, on: &Toolc
     }
 }
 
-/// Whether it is worth a look what of a trace was not shown: more than a heading and a sum.
+/// Returns whether the hidden part of a trace is worth a look: more than a heading and a summary.
 fn hides_much(shown: &str, trace: &str) -> bool {
     let lines = trace.lines().map(str::trim);
     let hidden = lines.filter(|line| !line.is_empty() && !shown.contains(line));
     hidden.count() > 2
 }
 
-/// What an SDK's own builder writes to its standard output where it fails.
+/// The output of an SDK's own builder when it fails.
 #[derive(Deserialize)]
 pub struct BuilderFailure {
     errors: Vec<BuilderError>,
-    /// All that there is to say besides.
+    /// All other output.
     #[serde(default)]
     pub trace: String,
 }
@@ -103,7 +103,7 @@ struct BuilderError {
 }
 
 impl BuilderFailure {
-    /// None where the builder wrote something else.
+    /// Parses the builder's output. Returns `None` if it has another format.
     pub fn read(written: &[u8]) -> Option<Self> {
         serde_json::from_slice(written).ok()
     }
@@ -134,7 +134,7 @@ impl BuilderError {
     }
 }
 
-/// A line `FILE:LINE:COLUMN: MESSAGE`, as compilers write it; the column may be missing.
+/// Parses a compiler's line `FILE:LINE:COLUMN: MESSAGE`; the column is optional.
 pub fn placed(line: &str) -> Option<(&str, &str)> {
     let (place, message) = line.split_once(": ")?;
     let (file, numbers) = place.split_once(':')?;

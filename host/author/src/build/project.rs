@@ -1,4 +1,4 @@
-//! Which language a project is written in.
+//! Detects the language of a project.
 
 use std::path::{Path, PathBuf};
 
@@ -15,23 +15,23 @@ pub struct Project {
     pub manifest: Manifest,
 }
 
-/// The languages that there is an SDK for.
+/// The languages that have an SDK.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Language {
-    /// Built by cargo.
+    /// Rust, built by cargo.
     Rust,
-    /// JavaScript too: one SDK serves both.
+    /// TypeScript and JavaScript, which share one SDK.
     TypeScript,
-    /// Built by its SDK.
+    /// Python, built by its SDK.
     Python,
-    /// Built by zig, or another clang.
+    /// C, built by zig or another clang.
     C,
-    /// Built by its own compiler.
+    /// Go, built by the Go compiler.
     Go,
 }
 
-/// What tells a language by its presence.
+/// The files that identify a language.
 const MARKS: [(&str, Language); 5] = [
     ("Cargo.toml", Language::Rust),
     ("package.json", Language::TypeScript),
@@ -41,7 +41,7 @@ const MARKS: [(&str, Language); 5] = [
 ];
 
 impl Language {
-    /// As it is written in `airlock.toml`.
+    /// Returns the language's name in `airlock.toml`.
     pub fn name(self) -> &'static str {
         match self {
             Language::Rust => "rust",
@@ -52,7 +52,7 @@ impl Language {
         }
     }
 
-    /// As people write it.
+    /// Returns the language's name for people.
     pub fn title(self) -> &'static str {
         match self {
             Language::Rust => "Rust",
@@ -65,10 +65,10 @@ impl Language {
 }
 
 impl Project {
-    /// Looks at what is in a folder.
+    /// Detects the project in a folder.
     ///
     /// # Errors
-    /// Where it is no project, or one of several languages.
+    /// If the folder contains no project, or files of several languages.
     pub fn find(folder: &Path) -> Result<Self, Error> {
         let folder = open(folder).map_err(|error| {
             Error::usage(error).with_advice("`airlock build DIR` builds the project in DIR")
@@ -85,14 +85,14 @@ impl Project {
         })
     }
 
-    /// What the project is called where nothing says it: as its folder.
+    /// Returns the folder's name, the default name of the project.
     pub fn folder_name(&self) -> String {
         let name = self.folder.file_name().unwrap_or_default();
         name.to_string_lossy().into_owned()
     }
 }
 
-/// Whether a folder says of itself that it is a tool's project, though perhaps not rightly.
+/// Returns whether a folder looks like a tool's project. The project may still be invalid.
 pub fn is_project(folder: &Path) -> bool {
     let marks = MARKS.iter().map(|(mark, _)| *mark);
     marks
@@ -100,10 +100,10 @@ pub fn is_project(folder: &Path) -> bool {
         .any(|mark| folder.join(mark).is_file())
 }
 
-/// The language that the files of a folder tell.
+/// Returns the language that the files of a folder indicate.
 ///
 /// # Errors
-/// If they tell none, or several.
+/// If they indicate none, or several.
 pub fn detect(folder: &Path) -> Result<Language, Error> {
     let found: Vec<_> = MARKS
         .iter()
@@ -132,7 +132,7 @@ pub fn detect(folder: &Path) -> Result<Language, Error> {
     }
 }
 
-/// The folder's path as it is, without links.
+/// Returns the folder's canonical path, without links.
 pub(super) fn open(folder: &Path) -> anyhow::Result<PathBuf> {
     let opened = folder.canonicalize();
     opened.with_context(|| format!("can't open the folder {}", folder.display()))

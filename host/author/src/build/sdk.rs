@@ -1,5 +1,4 @@
-//! The SDK that a project keeps in a folder of its own: what is in it, whether it is this
-//! program's, and how it gets there.
+//! The SDK copy in a project's folder: its contents, its version and how to install it.
 
 use std::fs;
 use std::io;
@@ -15,29 +14,29 @@ use super::sources::holds_sources;
 use super::{embedded, go};
 use crate::error::Error;
 
-/// From the project's folder. Not `vendor`, which Go has uses of its own for.
+/// The SDK's folder in a project. It is not `vendor`, which Go uses itself.
 pub const FOLDER: &str = "sdk";
 
-/// What npm takes the SDK for TypeScript from.
+/// The archive from which npm installs the TypeScript SDK.
 pub const NODE_ARCHIVE: &str = "sdk/airlock-tool.tgz";
 
-/// Says of a folder that it is an SDK of ours, and which.
+/// The file that marks a folder as an SDK and contains its version.
 const STAMP: &str = "version.toml";
 
-/// Says the same to people.
+/// The same information for people.
 const README: &str = "README.md";
 
 /// The version of all SDKs in this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// An SDK as it is in this program.
+/// An SDK that is embedded in this program.
 pub struct Sdk {
     language: Language,
-    /// With their paths from the SDK's folder.
+    /// The files, with paths relative to the SDK's folder.
     files: Vec<(String, Vec<u8>)>,
 }
 
-/// What [`STAMP`] has.
+/// The contents of [`STAMP`].
 #[derive(Deserialize)]
 struct Stamp {
     language: Language,
@@ -45,38 +44,38 @@ struct Stamp {
     digest: String,
 }
 
-/// What became of a project's SDK.
+/// The result of updating a project's SDK.
 #[derive(Debug)]
 pub struct Updated {
-    /// The version that was there before, if there was one.
+    /// The previous version, if there was one.
     pub before: Option<String>,
-    /// The one that is there now.
+    /// The new version.
     pub version: &'static str,
-    /// Whether anything is different.
+    /// Whether any file changed.
     pub changed: bool,
-    /// The command lines that make the project use it.
+    /// The commands that make the project use the new SDK.
     pub commands: Vec<String>,
 }
 
 impl Sdk {
-    /// The SDK for a language.
+    /// Returns the SDK for a language.
     ///
     /// # Errors
-    /// If the world in this program is damaged, from which bindings are made.
+    /// If the embedded world is damaged, from which bindings are generated.
     pub fn of(language: Language) -> Result<Self, Error> {
         let mut files: Vec<(String, Vec<u8>)> = table(language)
             .iter()
             .map(|(name, contents)| (place(name).to_owned(), contents.to_vec()))
             .collect();
         if language == Language::Go {
-            // So that Go's own tools, and editors, find all of it.
+            // Lets Go's own tools and editors find all packages.
             files.extend(go::bindings(&World::read()?)?);
         }
         files.sort();
         Ok(Self { language, files })
     }
 
-    /// Its files, with their paths from its folder.
+    /// Returns the SDK's files, with paths relative to its folder.
     pub fn files(&self) -> impl Iterator<Item = (&str, &[u8])> {
         let files = self.files.iter();
         files.map(|(name, contents)| (name.as_str(), contents.as_slice()))
@@ -86,7 +85,7 @@ impl Sdk {
         digest(&self.files)
     }
 
-    /// Puts it into a project that has none.
+    /// Writes the SDK to a project that has none.
     ///
     /// # Errors
     /// If it can't be written.
@@ -121,8 +120,8 @@ fn table(language: Language) -> &'static [(&'static str, &'static [u8])] {
     }
 }
 
-/// Where a file goes. A package of cargo's can hold no other one's manifest by its name, and C's
-/// compiler is given one folder.
+/// Returns the destination of a file. A cargo package can't contain another one's manifest under
+/// its usual name, and the C compiler gets a single folder.
 fn place(name: &str) -> &str {
     match name {
         "Cargo.toml.copy" => "Cargo.toml",
@@ -137,7 +136,7 @@ fn readme(language: Language) -> String {
         Language::Rust | Language::TypeScript | Language::Python => {
             "\nOnce the SDK is published, a project can take it from its registry, and needs no such folder: the project's README says how.\n"
         }
-        // No registry has these.
+        // These languages have no registry entry.
         Language::Go | Language::C => "",
     };
     format!(
@@ -149,7 +148,7 @@ fn readme(language: Language) -> String {
     )
 }
 
-/// Of all files in the order of their names, with these.
+/// Returns the digest of all files, sorted by name, including these.
 fn digest(files: &[(String, Vec<u8>)]) -> String {
     let mut all = Vec::new();
     for (name, contents) in files {
@@ -159,12 +158,12 @@ fn digest(files: &[(String, Vec<u8>)]) -> String {
     Digest::of(&all).to_string()
 }
 
-/// Whether the project keeps the SDK for its language.
+/// Returns whether the project has a copy of the SDK for its language.
 pub fn is_kept(project: &Path, language: Language) -> bool {
     matches!(read_stamp(project), Ok(Some(stamp)) if stamp.language == language)
 }
 
-/// What to tell of a project whose SDK is another than this program's.
+/// Describes the difference if a project's SDK has another version than this program's.
 ///
 /// # Errors
 /// If its stamp can't be read.
@@ -184,10 +183,10 @@ pub fn difference(project: &Path, language: Language) -> Result<Option<String>, 
     )))
 }
 
-/// Puts this program's SDK into a project, in place of the one that it keeps.
+/// Replaces a project's SDK with the one in this program.
 ///
 /// # Errors
-/// If the folder is no project, if its SDK was edited, and if it can't be written.
+/// If the folder contains no project, its SDK was edited, or the SDK can't be written.
 pub fn update(folder: &Path) -> Result<Updated, Error> {
     let project = Project::find(folder)?;
     let (folder, language) = (&project.folder, project.language);
@@ -219,8 +218,8 @@ pub fn update(folder: &Path) -> Result<Updated, Error> {
     })
 }
 
-/// What makes the language's own tools take the SDK from the project's folder, where they keep a
-/// copy.
+/// Returns the commands that make the language's own tools take the SDK from the project's folder
+/// again, if they keep a copy.
 fn install_commands(language: Language) -> Vec<String> {
     let commands: &[&str] = match language {
         Language::TypeScript => &["npm install ./sdk/airlock-tool.tgz"],
@@ -231,7 +230,8 @@ fn install_commands(language: Language) -> Vec<String> {
     commands.map(|command| (*command).to_owned()).collect()
 }
 
-/// In a folder beside it first, so that there is a whole one at all times but for an instant.
+/// Writes to a folder next to it first, so that a complete SDK exists at all times except for an
+/// instant.
 fn replace(sdk: &Sdk, project: &Path) -> anyhow::Result<()> {
     let mut beside = tempfile::Builder::new();
     let beside = beside.prefix(".sdk-").tempdir_in(project)?;
@@ -249,7 +249,7 @@ fn replace(sdk: &Sdk, project: &Path) -> anyhow::Result<()> {
     Ok(placed?)
 }
 
-/// What somebody changed in it is not thrown away.
+/// Refuses to overwrite edited files.
 fn check_unedited(project: &Path, stamp: &Stamp) -> Result<(), Error> {
     let folder = project.join(FOLDER);
     let mut files = Vec::new();
@@ -265,7 +265,7 @@ fn check_unedited(project: &Path, stamp: &Stamp) -> Result<(), Error> {
     Err(Error::usage(error).with_advice(hint))
 }
 
-/// All but what says what it is, and what builds leave there.
+/// Reads all files except the stamp and build output.
 fn read_all(folder: &Path, below: &str, files: &mut Vec<(String, Vec<u8>)>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -324,7 +324,7 @@ mod tests {
         }
     }
 
-    /// A project in C, whose SDK has a file of another version, as its stamp says.
+    /// Returns a C project whose SDK has a file of another version, as its stamp says.
     fn with_another() -> tempfile::TempDir {
         let project = tempfile::tempdir().unwrap();
         fs::write(project.path().join("airlock.toml"), "language = \"c\"").unwrap();

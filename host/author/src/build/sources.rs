@@ -1,20 +1,20 @@
-//! Which files of a project are sources.
+//! Tells sources from other files of a project.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
-/// Folders that hold no sources, and may be large.
+/// Folders without sources, which may be large.
 const NO_SOURCES: [&str; 5] = ["build", "target", "node_modules", "__pycache__", "dist"];
 
-/// What sources end with, that lie beside a project's manifest. Others there may be what somebody
-/// tries the tool on.
+/// Extensions of sources that are next to a project's manifest. Other files there may be test data
+/// for the tool.
 const ENDINGS: [&str; 19] = [
     "c", "cjs", "cts", "go", "h", "js", "json", "lock", "mjs", "mod", "mts", "py", "rs", "s",
     "sum", "toml", "ts", "tsx", "wit",
 ];
 
-/// Whether no part of a path is hidden, or known to hold other things.
+/// Returns whether no part of a path is hidden or known to hold other files.
 pub fn holds_sources(below: &Path) -> bool {
     below.components().all(|part| match part {
         Component::Normal(name) => {
@@ -25,12 +25,11 @@ pub fn holds_sources(below: &Path) -> bool {
     })
 }
 
-/// A source of a project that was changed after its component was written, as a path below the
-/// project's folder. Components count for nothing, and neither do the files of which `leave_out`
-/// knows, nor other things than code beside the manifest. Where several were changed, it is the
-/// last.
+/// Returns the project's most recently changed source that is newer than its component, as a path
+/// relative to the project's folder. Ignores components, files that `leave_out` matches, and files
+/// next to the manifest that are not code.
 ///
-/// Sources outside of the folder are not looked at, nor are folders that were linked into it.
+/// Sources outside of the folder, and folders linked into it, are not checked.
 pub fn newer_than(
     component: &Path,
     folder: &Path,
@@ -71,7 +70,7 @@ fn is_code(path: &Path) -> bool {
     ending.is_some_and(|ending| ENDINGS.contains(&ending))
 }
 
-/// When a file's contents were changed; of a link, those of the file behind it.
+/// Returns when a file's contents changed. Links are followed.
 fn changed(file: &Path) -> Option<SystemTime> {
     let metadata = fs::metadata(file).ok()?;
     metadata.is_file().then(|| metadata.modified().ok())?

@@ -13,37 +13,37 @@ use crate::error::{Error, ErrorKind};
 
 /// Receives the progress of a build.
 pub trait Reporter: Sync {
-    /// A long-running step begins. No other begins before it has ended.
+    /// Reports that a long-running step begins. Steps don't overlap.
     fn began(&self, what: &str) {
         let _ = what;
     }
 
-    /// The step has ended, whether it succeeded or not.
+    /// Reports that the step has ended, successfully or not.
     fn ended(&self) {}
 
-    /// A build tool printed something, perhaps in several lines.
+    /// Reports output of a build tool, possibly several lines.
     fn said(&self, text: &str) {
         let _ = text;
     }
 
-    /// Whether all that a build tool prints is to be reported, also where what is wrong was found
-    /// in it: stacks and command lines of linkers too.
+    /// Returns whether to report all output of build tools, such as stack traces and linker
+    /// command lines, even if the problem was recognized.
     fn wants_traces(&self) -> bool {
         false
     }
 }
 
-/// Nobody.
+/// Reports nothing.
 impl Reporter for () {}
 
-/// Runs the programs of a build: reports what they do, and can be cancelled.
+/// Runs the programs of a build, reports their progress, and supports cancellation.
 pub struct Toolchain<'a> {
     reporter: &'a dyn Reporter,
     cancelled: &'a CancellationToken,
     engine: EngineFactory<'a>,
 }
 
-/// Makes the engine on which a component is checked, as a host would.
+/// Creates the engine that checks a component, as a host would.
 type EngineFactory<'a> = &'a (dyn Fn() -> Result<Engine, airlock_host::Error> + Sync);
 
 /// Reports the end of a step, even if its future is dropped.
@@ -56,7 +56,7 @@ impl Drop for ProgressGuard<'_> {
 }
 
 impl<'a> Toolchain<'a> {
-    /// `engine` is called once for each component that is checked.
+    /// Creates a toolchain. `engine` is called once for each component that is checked.
     pub fn new(
         reporter: &'a dyn Reporter,
         cancelled: &'a CancellationToken,
@@ -73,7 +73,7 @@ impl<'a> Toolchain<'a> {
         Ok((self.engine)()?)
     }
 
-    /// Does `work`, reported as `what`.
+    /// Runs `work` as a step that is reported as `what`.
     pub(super) async fn during<T>(
         &self,
         what: String,
@@ -85,23 +85,23 @@ impl<'a> Toolchain<'a> {
         done.unwrap_or(Err(Error::Cancelled))
     }
 
-    /// Reports what a build tool printed, if it printed something.
+    /// Reports a build tool's output, unless it is empty.
     pub(super) fn pass_on(&self, said: &str) {
         if !said.is_empty() {
             self.reporter.said(said);
         }
     }
 
-    /// Whether all of it is to be reported.
+    /// Returns whether to report all output.
     pub(super) fn wants_traces(&self) -> bool {
         self.reporter.wants_traces()
     }
 
-    /// Runs a program that should be quiet, and gives what it wrote to standard output. What it
-    /// says on standard error is passed on.
+    /// Runs a program that should be quiet, and returns its standard output. Its standard error is
+    /// reported.
     ///
     /// # Errors
-    /// If it can't be run, or if it fails.
+    /// If the program can't be run, or fails.
     pub(super) async fn run(&self, what: &str, command: &mut Command) -> Result<Vec<u8>, Error> {
         let ended = self.run_to_its_end(what, command).await?;
         self.pass_on(&ended.said);
@@ -111,10 +111,10 @@ impl<'a> Toolchain<'a> {
         }
     }
 
-    /// The same for a program whose output says why it failed: nothing of it is passed on.
+    /// Runs a program whose output explains its failure. The output is not reported.
     ///
     /// # Errors
-    /// If it can't be run.
+    /// If the program can't be run.
     pub(super) async fn run_to_its_end(
         &self,
         what: &str,
@@ -151,7 +151,7 @@ pub struct ProgramOutput {
     name: String,
     status: ExitStatus,
     pub stdout: Vec<u8>,
-    /// What it wrote to standard error, without the blank lines at its end.
+    /// The standard error, without trailing blank lines.
     pub said: String,
 }
 
@@ -160,7 +160,8 @@ impl ProgramOutput {
         self.status.success()
     }
 
-    /// That it failed, for a reason that may have been shown already.
+    /// Returns the error for a failed program. `was_shown` means that the reason was already
+    /// shown.
     pub fn error(&self, was_shown: bool) -> Error {
         let error = anyhow!("`{}` failed ({})", self.name, self.status);
         failed(error).with_advice(match was_shown {
@@ -170,19 +171,19 @@ impl ProgramOutput {
     }
 }
 
-/// A build tool failed.
+/// Returns the error for a failed build tool.
 pub fn failed(error: anyhow::Error) -> Error {
     Error::new(ErrorKind::BuildFailed, error)
 }
 
-/// Something has to be installed first, which `command` does.
+/// Returns the error for a missing tool that `command` installs.
 pub fn missing(what: &str, command: &str) -> Error {
     let error = anyhow!("{what} is missing on this machine");
     Error::new(ErrorKind::MissingTool, error).with_advice(format!("to install it: {command}"))
 }
 
-/// The command that installs a language where it has packages for this system, and where else it
-/// comes from.
+/// Returns the command that installs a language if this system has packages for it, and the site
+/// to get it from otherwise.
 pub fn packaged(debian: &str, homebrew: &str, site: &str) -> String {
     match cfg!(target_os = "macos") {
         true => format!("brew install {homebrew} (or see {site})"),
@@ -190,14 +191,14 @@ pub fn packaged(debian: &str, homebrew: &str, site: &str) -> String {
     }
 }
 
-/// The program of this name on the PATH.
+/// Finds a program on the PATH.
 pub fn find(program: &str) -> Option<PathBuf> {
     find_in(program, &std::env::var_os("PATH")?)
 }
 
 fn find_in(program: &str, path: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(path)
-        // An empty entry means the current folder, from which nothing is run unasked.
+        // An empty entry means the current folder. Programs there must not run implicitly.
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join(format!("{program}{}", std::env::consts::EXE_SUFFIX)))
         .find(|file| file.is_file())

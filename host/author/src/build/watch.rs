@@ -1,4 +1,4 @@
-//! What changes in a project, to build it again.
+//! Watches a project and rebuilds it after changes.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,11 +11,10 @@ use super::project;
 use super::sources::holds_sources;
 use crate::error::Error;
 
-/// Editors write several files, or one in several steps: a build begins when nothing more has come
-/// for that long.
+/// Quiet period before a build begins. Editors write several files, or one file in several steps.
 const SETTLED: Duration = Duration::from_millis(200);
 
-/// What builders write beside the sources.
+/// Lock files that builders write next to the sources.
 const LOCKS: [&str; 4] = ["Cargo.lock", "go.sum", "package-lock.json", "uv.lock"];
 
 /// Watches the sources of a project.
@@ -26,13 +25,15 @@ pub struct SourceWatcher {
 }
 
 impl SourceWatcher {
+    /// Creates a watcher for a project's folder.
+    ///
     /// # Errors
-    /// If the folder can't be opened, or the system doesn't let it be watched.
+    /// If the folder can't be opened, or the system can't watch it.
     pub fn of(folder: &Path) -> Result<Self, Error> {
         let root = project::open(folder).map_err(Error::usage)?;
         let (send, events) = unbounded_channel();
         let watcher = recommended_watcher(move |event| {
-            // Nobody listens any more where the program ends.
+            // The receiver is gone when the program exits.
             let _ = send.send(event);
         })
         .map_err(cannot_watch)?;
@@ -43,11 +44,11 @@ impl SourceWatcher {
         })
     }
 
-    /// Watches the folder and those in it that may hold sources, from now on. Before each build,
-    /// since a build may make folders, and so that what changes during it counts.
+    /// Starts watching the folder and its subfolders that may contain sources. Call it before each
+    /// build: a build may create folders, and changes during the build must count.
     ///
     /// # Errors
-    /// If the system doesn't let it.
+    /// If the system can't watch a folder.
     pub fn watch(&mut self) -> Result<(), Error> {
         self.watcher
             .watch(&self.root, RecursiveMode::NonRecursive)
@@ -66,10 +67,10 @@ impl SourceWatcher {
         Ok(())
     }
 
-    /// Waits for a change of the sources, and until they have settled.
+    /// Waits until the sources change and then settle.
     ///
     /// # Errors
-    /// If they can't be watched any more.
+    /// If the folders can't be watched any more.
     pub async fn next(&mut self) -> Result<(), Error> {
         loop {
             match self.events.recv().await {

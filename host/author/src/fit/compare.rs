@@ -1,4 +1,4 @@
-//! Functions of one interface on both sides.
+//! Compares the functions of an interface on both sides.
 
 use wit_parser::Function;
 
@@ -11,7 +11,7 @@ pub struct Functions<'a> {
 }
 
 impl Functions<'_> {
-    /// What the component exports: all functions of the world have to be there.
+    /// Compares an exported interface: it must have all functions of the world.
     pub fn all_of_the_world(
         &self,
         place: &str,
@@ -33,7 +33,7 @@ impl Functions<'_> {
         }
     }
 
-    /// What the component imports: all of its functions have to be in the world.
+    /// Compares an imported interface: all of its functions must be in the world.
     pub fn all_of_the_component(
         &self,
         place: &str,

@@ -1,4 +1,4 @@
-//! Types on both sides, down to the field or case that differs.
+//! Compares types on both sides, down to the field or case that differs.
 
 use wit_parser::{Handle, Resolve, Type, TypeDefKind};
 
@@ -10,11 +10,11 @@ pub struct Types<'a> {
     pub found: &'a mut Vec<Difference>,
 }
 
-/// The named parts of a type: its fields, cases or flags, each with its own type where it has one.
+/// The named parts of a type: its fields, cases or flags, each with its type, if it has one.
 type Parts = Vec<(String, Option<Type>)>;
 
 impl Types<'_> {
-    /// Adds what differs. None is a function's missing result, or a case without a value.
+    /// Adds the differences. `None` is a missing result of a function, or a case without a value.
     pub fn compare(&mut self, place: &str, ours: Option<&Type>, theirs: Option<&Type>) {
         let (Some(our_type), Some(their_type)) = (ours, theirs) else {
             if ours.is_some() != theirs.is_some() {
@@ -82,7 +82,7 @@ impl Types<'_> {
         }
     }
 
-    /// Parts are told apart by their names, and their order counts.
+    /// Compares parts by name and order.
     fn parts(
         &mut self,
         place: &str,
@@ -147,7 +147,7 @@ impl Types<'_> {
     }
 }
 
-/// What a type is, behind its other names; the type itself where it is a plain one.
+/// Resolves the aliases of a type; returns the type itself if it is primitive.
 fn kind<'a>(resolve: &'a Resolve, ty: &'a Type) -> Result<&'a TypeDefKind, &'a Type> {
     match ty {
         Type::Id(id) => match &resolve.types[*id].kind {
@@ -158,7 +158,7 @@ fn kind<'a>(resolve: &'a Resolve, ty: &'a Type) -> Result<&'a TypeDefKind, &'a T
     }
 }
 
-/// As WIT writes it: by its name where it has one.
+/// Formats a type as WIT does: by name, if it has one.
 pub fn text(resolve: &Resolve, ty: &Type) -> String {
     let text = |ty: &Type| text(resolve, ty);
     let maybe = |ty: &Option<Type>| match ty {

@@ -1,4 +1,4 @@
-//! Templates of the user's own: a folder.
+//! Custom templates: folders of the user.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use anyhow::{Context, anyhow};
 use crate::build::sdk::FOLDER;
 use crate::error::Error;
 
-/// What lies in a template's folder because somebody tried it, and is no part of it.
+/// Build output and other files in a template's folder that are not part of the template.
 const LEFT_OUT: [&str; 6] = [
     ".git",
     ".venv",
@@ -18,18 +18,18 @@ const LEFT_OUT: [&str; 6] = [
     "target",
 ];
 
-/// A file of a template, with its path from the folder, of `/`.
+/// A file of a template, with its path relative to the folder, separated by `/`.
 pub struct TemplateFile {
     pub path: String,
     pub contents: Vec<u8>,
-    /// Those of the file, where it is one on the disk.
+    /// The file's permissions, if it exists on disk.
     pub permissions: Option<fs::Permissions>,
 }
 
-/// The files of a template, in the order of their paths.
+/// Returns the files of a template, sorted by path.
 ///
 /// # Errors
-/// If they can't be read, and if there is none.
+/// If they can't be read, or the folder has none.
 pub fn read(folder: &Path) -> Result<Vec<TemplateFile>, Error> {
     let mut files = Vec::new();
     visit(folder, "", &mut files)
@@ -52,7 +52,7 @@ fn visit(folder: &Path, below: &str, files: &mut Vec<TemplateFile>) -> anyhow::R
         let name = name
             .to_str()
             .with_context(|| format!("{} is no UTF-8", entry.path().display()))?;
-        // Each project gets this program's own.
+        // Each project gets the SDK of this program instead.
         if LEFT_OUT.contains(&name) || (below.is_empty() && name == FOLDER) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! How a project names its SDK: in its own folder, or in a checkout.
+//! The SDK reference of a project: to its own folder or to a checkout.
 
 use std::path::{Path, PathBuf};
 
@@ -9,34 +9,35 @@ use super::NewLanguage;
 use crate::build::sdk::{FOLDER, NODE_ARCHIVE};
 use crate::error::Error;
 
-/// How a project names an SDK.
+/// A project's reference to an SDK.
 pub struct Named {
-    /// What stands in its manifest.
+    /// The requirement in the project's manifest.
     pub requirement: String,
-    /// The folder from which its own tools install the SDK; for Python, whose manifest can't name
-    /// one.
+    /// The folder from which the language's own tools install the SDK; only for Python, whose
+    /// manifest can't name one.
     pub folder: String,
 }
 
-/// An SDK in the project, from which it can be shared.
+/// Returns a reference to the SDK inside the project, so that the project can be shared.
 pub fn within_project(language: NewLanguage) -> Named {
     Named {
         requirement: match language {
             NewLanguage::Rust => format!("{{ path = \"{FOLDER}\" }}"),
             NewLanguage::TypeScript | NewLanguage::JavaScript => format!("\"file:{NODE_ARCHIVE}\""),
             NewLanguage::Go => format!("./{FOLDER}"),
-            // Of these, a manifest has no place for it.
+            // These manifests have no field for it.
             NewLanguage::Python | NewLanguage::C => String::new(),
         },
         folder: format!("./{FOLDER}"),
     }
 }
 
-/// An SDK as it stands in a checkout, for those who work on it: with an absolute path. None for
-/// languages whose SDK comes from the program, which is built in that checkout too.
+/// Returns a reference to an SDK in a checkout by absolute path, for developers of the SDK.
+/// Returns `None` for languages whose SDK is embedded in the program, which is built in that
+/// checkout too.
 ///
 /// # Errors
-/// Where the checkout is none, or its SDK is not built.
+/// If the folder is not a checkout, or its SDK is not built.
 pub fn within_checkout(language: NewLanguage, checkout: &Path) -> Result<Option<Named>, Error> {
     let folder = match language {
         NewLanguage::Rust => "sdk/rust",
@@ -47,11 +48,11 @@ pub fn within_checkout(language: NewLanguage, checkout: &Path) -> Result<Option<
     let sdk = find(checkout, folder)?;
     let path = sdk.to_string_lossy();
     let requirement = match language {
-        // As a TOML string; paths that have no such form are none that cargo takes.
+        // Formats a TOML string. cargo can't use paths that have no such form.
         NewLanguage::Rust => format!("{{ path = {:?} }}", &*path),
         NewLanguage::TypeScript | NewLanguage::JavaScript => {
             check_built(checkout, &sdk)?;
-            // npm takes the path as it is.
+            // npm uses the path as it is.
             serde_json::Value::from(format!("file:{path}")).to_string()
         }
         _ => String::new(),
@@ -73,7 +74,7 @@ fn find(checkout: &Path, folder: &str) -> Result<PathBuf, Error> {
     })
 }
 
-/// npm links to a folder as it is: what is not built there is missing in the project.
+/// npm links to a folder as it is, so missing build output is missing in the project too.
 fn check_built(checkout: &Path, sdk: &Path) -> Result<(), Error> {
     if sdk.join("dist/build/main.js").is_file() {
         return Ok(());

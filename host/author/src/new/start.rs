@@ -1,4 +1,4 @@
-//! What new projects begin with: templates that are part of this program.
+//! The built-in templates for new projects.
 
 use super::NewLanguage;
 use super::sdk::Named;
@@ -7,13 +7,13 @@ use crate::build::sdk;
 /// The files of a new project.
 pub struct Start {
     pub files: &'static [(&'static str, &'static str)],
-    /// What must be on the machine, for people.
+    /// The software that building it requires, as text for people.
     pub needs: &'static str,
-    /// What is run once, before the first build; with placeholders.
+    /// Commands to run once before the first build, with placeholders.
     pub prepare: &'static [&'static str],
 }
 
-/// A language's files, and those that all languages have.
+/// Lists a language's files and those that all languages share.
 macro_rules! template {
     ($language:literal: $($place:literal <- $file:literal),+ $(,)?) => {
         &[
@@ -67,8 +67,8 @@ const PYTHON: Start = Start {
         ".github/workflows/ci.yml" <- "ci.yml",
     ),
     needs: "with Python 3.11 or later",
-    // An environment that was just made has the pip that came with its Python, and groups need
-    // 25.1. A group can name no folder below the project's.
+    // A new environment has the pip that came with its Python, but dependency groups need pip
+    // 25.1. A group can't name a folder below the project's.
     prepare: &[
         "python3 -m venv --upgrade-deps .venv",
         ".venv/bin/pip install --group dev {{sdk-folder}}",
@@ -110,16 +110,16 @@ pub fn of(language: NewLanguage) -> &'static Start {
     }
 }
 
-/// A project's own words, which stand in for the placeholders of templates.
+/// The values for a template's placeholders.
 pub struct Words<'a> {
     /// The project's name.
     pub name: &'a str,
-    /// How it names its SDK.
+    /// The project's SDK reference.
     pub sdk: &'a Named,
 }
 
 impl Words<'_> {
-    /// Puts them into a file, or into its path.
+    /// Fills the placeholders in a file or its path.
     pub fn fill(&self, text: &str) -> String {
         let text = text.replace("{{install}}", INSTALL.trim_end());
         text.replace("{{name}}", self.name)
@@ -131,10 +131,10 @@ impl Words<'_> {
     }
 }
 
-/// The step of a CI file that installs `airlock`, the same in all of them.
+/// The step of a CI file that installs `airlock`. All templates share it.
 const INSTALL: &str = include_str!("../../templates/install.yml");
 
-/// As people write it: `rename-photos` is `Rename photos`.
+/// Returns a label for people: `rename-photos` becomes `Rename photos`.
 fn label(name: &str) -> String {
     let words = name.replace(['-', '_'], " ");
     match words.split_at_checked(1) {
@@ -178,7 +178,7 @@ mod tests {
                 sdk: &sdk,
             };
             for (file, text) in of(language).files {
-                // GitHub's own places are `${{ … }}`.
+                // GitHub's own placeholders are `${{ … }}`.
                 let filled = words.fill(text).replace("${{", "");
                 assert!(!filled.contains("{{"), "{language:?}: {file}");
             }
