@@ -216,8 +216,8 @@ impl Directory {
         state.list(&view.lower, &at)
     }
 
-    /// Returns the real directory, for reading by other means, if no layer changes anything above
-    /// it. Otherwise returns `None`.
+    /// Returns the real directory, for reading by other means, as long as the view has no changes
+    /// at all. Otherwise returns `None`.
     ///
     /// # Errors
     /// System errors.

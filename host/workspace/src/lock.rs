@@ -1,9 +1,9 @@
-//! One commit at a time: of a workspace, and of those that it lies in or that lie in it.
+//! Allows one commit at a time in a workspace and in the workspaces inside or around it.
 //!
 //! The locks (`flock`) are on a file in the private folder, because every user who can read a file
-//! can lock it. They are exclusive in the workspace, and shared in those above it: two workspaces
-//! side by side don't wait for each other, and one inside another does once the outer one has a
-//! private folder. They end with the process.
+//! can lock it. They are exclusive in the workspace and shared in those above it. Sibling
+//! workspaces don't wait for each other; nested ones do, once the outer one has a private folder.
+//! The locks end with the process.
 
 use std::fs::File;
 use std::io;
@@ -19,24 +19,25 @@ use crate::lower::{Stamp, open_beneath, open_directory};
 use crate::path::PRIVATE;
 use crate::workspace::Opened;
 
-/// In the private folder.
+/// The lock file's name in the private folder.
 pub(crate) const LOCK: &str = "lock";
 
-/// How long one commit waits for another, which holds the locks for no longer than it checks and
-/// places its files.
+/// How long a commit waits for another one, which holds the locks only while it checks and places
+/// its files.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// `flock` can wait, but not until a time.
+/// Pause between attempts, because `flock` has no timeout.
 const BETWEEN_TRIES: Duration = Duration::from_millis(5);
 
-/// Runs something while no other commit or recovery runs. None if another process holds a lock for
-/// too long.
+/// Runs `run` while no other commit or recovery runs. Returns `None` if another process holds a
+/// lock for too long.
 ///
-/// A private folder that is made for the lock is removed after it, unless something was committed.
+/// A private folder that was created for the lock is removed afterwards, unless something was
+/// committed.
 pub(crate) fn with_lock<T>(workspace: &Opened, run: impl FnOnce() -> T) -> io::Result<Option<T>> {
     let until = Instant::now() + PATIENCE;
     let mut held = Vec::new();
-    // From the outermost in, as everybody does.
+    // All processes lock from the outermost folder inwards.
     let mut above: Vec<_> = workspace.path.ancestors().skip(1).collect();
     above.reverse();
     for directory in above {
@@ -65,7 +66,7 @@ pub(crate) fn with_lock<T>(workspace: &Opened, run: impl FnOnce() -> T) -> io::R
 
 struct Own {
     _lock: File,
-    /// The private folder, if it was made for the lock.
+    /// The private folder, if it was created for the lock.
     made: Option<File>,
 }
 
@@ -88,8 +89,8 @@ fn take_own(workspace: &Opened, until: Instant) -> io::Result<Option<Own>> {
 }
 
 impl Own {
-    /// Removes a private folder that holds nothing else. A process that waits for the lock makes it
-    /// again.
+    /// Removes a private folder that is otherwise empty. A process that waits for the lock creates
+    /// it again.
     fn release(self, workspace: &Opened) {
         let Some(private) = self.made else { return };
         let is_unused = entries(&private)
@@ -108,8 +109,8 @@ impl Own {
     }
 }
 
-/// The private folder of this user in a directory above, if there is one. Other users' folders are
-/// not for this user's commits.
+/// Returns this user's private folder in a directory above, if there is one. Other users' folders
+/// don't affect this user's commits.
 fn private_of_this_user(directory: &Path) -> io::Result<Option<File>> {
     let this_user = rustix::process::geteuid().as_raw();
     let opened = open_directory(directory).and_then(|directory| {
@@ -138,7 +139,7 @@ fn is_read_only(error: &io::Error) -> bool {
 
 enum Taken {
     Lock(File),
-    /// Another process held it until the deadline.
+    /// Another process held the lock until the deadline.
     TooLate,
     /// The folder was removed.
     Gone,
@@ -155,7 +156,7 @@ fn take(private: &File, lock: FlockOperation, until: Instant) -> io::Result<Take
         if !wait(&file, lock, until)? {
             return Ok(Taken::TooLate);
         }
-        // If the file was removed in between, other processes lock another one by now.
+        // If the file was removed in the meantime, other processes lock another file by now.
         let named = rustix::fs::statat(private, LOCK, AtFlags::SYMLINK_NOFOLLOW);
         let locked = Stamp::of(&rustix::fs::fstat(&file)?);
         if named.is_ok_and(|named| Stamp::of(&named).is_same_object(&locked)) {

@@ -1,28 +1,28 @@
-//! Which mount something lies on.
+//! Identifies the mount of an object.
 //!
-//! A device's number doesn't say: on an overlay whose layers lie on different file systems, files
-//! have other numbers than their directory, and a directory that is mounted at a second place has
-//! the same one there.
+//! The device number is not enough. On an overlay whose layers are on different file systems,
+//! files have other device numbers than their directory. A directory that is mounted a second time
+//! has the same number in both places.
 
 use std::io;
 use std::os::fd::AsFd;
 
 use rustix::fs::{AtFlags, StatxFlags, makedev, statx};
 
-/// A mount. Two are compared while both are there.
+/// A mount. Two mounts can be compared only while both exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mount {
     Id(u64),
-    /// The device, before Linux 5.8.
+    /// The device number, before Linux 5.8.
     Device(u64),
 }
 
 impl Mount {
-    /// The mount of the object with a name in a directory (a link itself), or of the directory if
-    /// the name is empty.
+    /// Returns the mount of a name in a directory, without following a link, or of the directory
+    /// if the name is empty.
     ///
     /// # Errors
-    /// Those of the system.
+    /// System errors.
     pub fn of(directory: impl AsFd, name: &str) -> io::Result<Self> {
         let flags = AtFlags::EMPTY_PATH | AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
         let found = statx(directory, name, flags, StatxFlags::MNT_ID)?;

@@ -1,5 +1,4 @@
-//! Looks up many names one after another, of which most lie in the same directory as the one
-//! before.
+//! Looks up many paths in a row, most of which are in the same directory as the previous one.
 
 use std::fs::File;
 use std::io;
@@ -12,13 +11,13 @@ use rustix::io::Errno;
 use crate::lower::{Stamp, means_nothing_there, open_beneath, opened_to_read};
 use crate::path::parent_and_name;
 
-/// A directory, and beside it the one below it that was used last, which is kept open.
+/// A directory, and the most recently used one below it, which stays open.
 pub(crate) struct Parents<'a> {
     root: &'a File,
     last: Option<(String, Rc<File>)>,
 }
 
-/// The directory that something lies in.
+/// The parent directory of an object.
 pub(crate) enum Parent<'a> {
     Root(&'a File),
     Below(Rc<File>),
@@ -40,7 +39,7 @@ impl<'a> Parents<'a> {
         Self { root, last: None }
     }
 
-    /// The directory that something lies in, and its name there.
+    /// Returns the parent directory and the name of an object.
     pub fn of<'p>(&mut self, path: &'p str) -> io::Result<(Parent<'a>, &'p str)> {
         let (parent, name) = parent_and_name(path);
         if name == ".." {
@@ -60,8 +59,7 @@ impl<'a> Parents<'a> {
         Ok((Parent::Below(opened), name))
     }
 
-    /// Something was given another name, or this one: a directory that lies there is another one
-    /// then.
+    /// Drops the open directory if a rename to or from `path` may have replaced it.
     pub fn renamed(&mut self, path: &str) {
         self.last.take_if(|(known, _)| {
             let rest = known.strip_prefix(path);
@@ -69,7 +67,7 @@ impl<'a> Parents<'a> {
         });
     }
 
-    /// None where there is nothing.
+    /// Returns the stamp of a path; `None` if nothing exists there.
     pub fn stamp(&mut self, path: &str) -> io::Result<Option<Stamp>> {
         let (directory, name) = match self.of(path) {
             Err(error) if means_nothing_there(&error) => return Ok(None),
@@ -86,13 +84,13 @@ impl<'a> Parents<'a> {
         }
     }
 
-    /// As [`Lower::open_file`](crate::lower::Lower::open_file).
+    /// Opens a file like [`Lower::open_file`](crate::lower::Lower::open_file).
     pub fn open_file(&mut self, path: &str) -> io::Result<(File, Stamp)> {
         let (directory, name) = self.of(path)?;
         opened_to_read(&directory, name)?.file()
     }
 
-    /// As [`Lower::read_link`](crate::lower::Lower::read_link).
+    /// Reads a link like [`Lower::read_link`](crate::lower::Lower::read_link).
     pub fn read_link(&mut self, path: &str) -> io::Result<String> {
         let (directory, name) = self.of(path)?;
         let target = rustix::fs::readlinkat(&*directory, name, Vec::new())?;

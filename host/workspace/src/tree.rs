@@ -357,8 +357,8 @@ impl Tree {
         Ok(())
     }
 
-    /// Frees a node unless a handle refers to it. Nodes of the real folder's objects keep their
-    /// entry by path.
+    /// Frees a node that has no place and no handle. Nodes of the real folder's objects are kept,
+    /// so that their paths stay known.
     pub fn free_unless_held(&mut self, id: NodeId) {
         let node = self.node(id);
         if id != ROOT && node.link.is_none() && node.handles == 0 && node.origin.is_none() {

@@ -1,22 +1,24 @@
-//! Until when contents may be compared.
+//! The deadline of a comparison of contents.
 
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Contents are read in pieces, and this is asked before each.
+/// A deadline that is checked before each piece of contents is read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline(Option<(Instant, Duration)>);
 
 impl Deadline {
     pub const NONE: Self = Self(None);
 
-    /// From now on; none for as long as it takes.
+    /// Returns a deadline counted from now; `None` means no limit.
     pub fn within(time: Option<Duration>) -> Self {
         Self(time.and_then(|time| Some((Instant::now().checked_add(time)?, time))))
     }
 
+    /// Checks the deadline.
+    ///
     /// # Errors
-    /// [`io::ErrorKind::TimedOut`] once it has passed.
+    /// [`io::ErrorKind::TimedOut`] if the deadline has passed.
     pub fn check(self) -> io::Result<()> {
         match self.0 {
             Some((until, time)) if Instant::now() > until => Err(io::Error::new(

@@ -15,48 +15,48 @@ use crate::tree::{Body, Node};
 
 const READ_AT_ONCE: usize = 256 * 1024;
 
-/// Up to this size a file that is only moved is read for its digest, in bytes.
+/// Maximum size of a moved file that is read for its digest, in bytes.
 const DIGESTED: u64 = 1 << 20;
 
 /// Facts about an object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
-    /// Its kind.
+    /// The kind of object.
     pub kind: Kind,
-    /// In bytes; 0 for a directory.
+    /// The size in bytes; 0 for a directory.
     pub size: u64,
-    /// Permissions: 0o7777 at most; 0 for a link, which has none.
+    /// The permissions: at most 0o7777; 0 for a link, which has none.
     pub mode: u32,
     /// The SHA-256 of a file's contents, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// Identifies a file of more than 1 MiB that is only moved, or removed. It has no digest,
-    /// since its contents were not read.
+    /// The identity of a file of more than 1 MiB that is only moved or removed. Such a file has no
+    /// digest, because its contents were not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<Box<Identity>>,
-    /// The target of a link; none unless it is UTF-8.
+    /// The target of a link; `None` unless it is UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
 }
 
-/// What tells a file from others, and whether it has changed, as far as the system notes it. A copy
-/// has another one, and a reboot may change the device.
+/// Identifies a file and its version, as far as the system records changes. A copy has another
+/// identity. A reboot may change the device number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// The file system that it is on, as `stat` has it.
+    /// The device number of its file system, as in `stat`.
     pub device: u64,
-    /// Its number there.
+    /// The inode number.
     pub inode: u64,
-    /// In bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// When its contents were last changed, in seconds and nanoseconds since 1970.
+    /// The time when the contents last changed, in seconds and nanoseconds since 1970.
     pub modified: (i64, u32),
-    /// When anything of it was last changed.
+    /// The time when the contents or the metadata last changed.
     pub changed: (i64, u32),
 }
 
 impl Stamp {
-    /// What tells the object, and whether it has changed.
+    /// Returns the identity of the object's current version.
     pub fn identity(&self) -> Identity {
         Identity {
             device: self.device,
@@ -68,7 +68,7 @@ impl Stamp {
     }
 }
 
-/// Facts about an object that the layer has made, or has contents of.
+/// Returns the facts of an object that the layer created or has contents of.
 pub(super) fn own_facts(node: &Node, until: Deadline) -> io::Result<Facts> {
     let mut facts = Facts {
         kind: node.body.kind(),
@@ -94,8 +94,8 @@ pub(super) fn own_facts(node: &Node, until: Deadline) -> io::Result<Facts> {
     Ok(facts)
 }
 
-/// Facts about an object of the real folder that the layer only moves or removes: a large file is
-/// not read.
+/// Returns the facts of an object of the real folder that the layer only moves or removes. A large
+/// file is not read.
 pub(super) fn unread_facts(
     parents: &mut Parents<'_>,
     path: &str,
@@ -161,14 +161,15 @@ fn digest_of_file(file: &File, size: u64, until: Deadline) -> io::Result<String>
     })
 }
 
-/// `size`: as it is expected, in bytes. `read` fills the buffer, or as far as there is anything.
+/// Computes a digest. `size` is the expected size in bytes. `read` fills the buffer, or reads up
+/// to the end.
 fn digest_of(
     size: u64,
     until: Deadline,
     read: impl Fn(&mut [u8], u64) -> io::Result<usize>,
 ) -> io::Result<String> {
     let mut hasher = Sha256::new();
-    // With room for the byte that isn't there, which says that it ends.
+    // One extra byte lets the first read detect the end.
     let length = usize::try_from(size).unwrap_or(READ_AT_ONCE);
     let mut buffer = vec![0; READ_AT_ONCE.min(length.saturating_add(1))];
     let mut offset = 0;
