@@ -1,4 +1,4 @@
-//! What several actions were made from, read together.
+//! Reads the bases of several actions together.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use rusqlite::{Connection, OptionalExtension};
 use super::problem::Problem;
 use super::{calls, effects};
 
-/// As they are kept.
+/// Bases in packed form, as stored.
 #[derive(Default)]
 pub(super) struct PackedBases {
-    /// An action's effects, and the id of its call.
+    /// The effects of each action, and the id of its call.
     actions: Vec<(Option<PackedEffects>, Option<String>)>,
     calls: HashMap<String, Option<PackedCall>>,
 }
 
-/// Of the first of these actions, as many as are read together.
+/// Reads the bases of the first of these actions, as many as fit in one read.
 pub(super) fn find(
     connection: &Connection,
     session: &SessionId,
@@ -62,7 +62,7 @@ pub(super) fn find(
 }
 
 impl PackedBases {
-    /// One record at a time, of which little is kept.
+    /// Unpacks one record at a time, and keeps little of each.
     pub fn unpacked(self) -> Result<Vec<ActionBasis>, Problem> {
         let calls = self.calls.into_iter().map(|(id, packed)| {
             let call = calls::unpacked(packed)?;

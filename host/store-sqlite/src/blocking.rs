@@ -1,9 +1,9 @@
-//! Work on the disk, on a thread that may wait for it.
+//! Blocking disk work on a separate thread.
 
 use airlock_model::store::{BackendErrorKind, StoreError};
 use tokio::task::spawn_blocking;
 
-/// Runs what waits for the disk where it holds up nobody.
+/// Runs disk work on a thread that may block.
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
@@ -11,7 +11,7 @@ pub(super) async fn blocking<T: Send + 'static>(
         Ok(done) => done,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            // Nobody waits for the answer: the runtime is about to end.
+            // The runtime is shutting down, so no caller waits for the answer.
             Err(_) => {
                 let problem = "is no longer used: its runtime has ended";
                 Err(StoreError::backend(

@@ -1,4 +1,4 @@
-//! Records of the calls that pushed something.
+//! Records of the calls that pushed actions.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ pub(super) fn insert(connection: &Connection, call: &PackedCall) -> Result<(), P
     Ok(())
 }
 
-/// The record of the call that pushed the action.
+/// Returns the record of the call that pushed the action.
 pub(super) fn find(
     connection: &Connection,
     session: &SessionId,
@@ -40,7 +40,7 @@ pub(super) fn find(
     by_id(connection, of_action, [action.as_str(), session.as_str()])
 }
 
-/// The record of the call with this id, which is an expression of SQL.
+/// Returns the record of the call with this id, which is an SQL expression.
 pub(super) fn by_id(
     connection: &Connection,
     id: &str,
@@ -78,7 +78,7 @@ fn pieces(connection: &Connection, call: &str) -> Result<Vec<Arc<[u8]>>, Problem
     pieces.collect()
 }
 
-/// Forgets the record where no action refers to it any more.
+/// Deletes the record if no action refers to it any more.
 pub(super) fn forget(connection: &Connection, call: &str) -> Result<(), Problem> {
     let delete =
         "DELETE FROM calls WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM actions WHERE call = ?1)";

@@ -7,16 +7,16 @@ use super::problem::Problem;
 
 const LIMIT: &str = "byte_limit";
 
-/// What stands in place of a number where there is no limit.
+/// The value that means no limit.
 const NO_LIMIT: &str = "none";
 
-/// How many free pages a file may have: the next pushes need them again.
+/// Number of free pages to keep in the file for the next pushes.
 const LOOSE: u64 = 512;
 
-/// How many pages one commit gives back, so that nobody waits long for it.
+/// Number of pages to return in one commit, to keep each commit short.
 const AT_ONCE: u32 = 4096;
 
-/// The most bytes of the file's pages that may be in use.
+/// Returns the maximum size of the pages in use, in bytes.
 pub(super) fn limit(connection: &Connection) -> Result<Option<u64>, Problem> {
     let value: Option<String> = connection
         .prepare_cached("SELECT value FROM meta WHERE name = ?")?
@@ -39,10 +39,10 @@ pub(super) fn set_limit(connection: &Connection, limit: Option<u64>) -> Result<(
     Ok(())
 }
 
-/// How many bytes there is room for.
+/// Returns the free space in bytes.
 ///
 /// # Errors
-/// [`Problem::StoreFull`] where there is none for what is pushed.
+/// [`Problem::StoreFull`] if there is no room for the pushed bytes.
 pub(super) fn check(connection: &Connection, pushed: u64) -> Result<u64, Problem> {
     let Some(limit) = limit(connection)? else {
         return Ok(u64::MAX);
@@ -61,7 +61,7 @@ pub(super) fn check(connection: &Connection, pushed: u64) -> Result<u64, Problem
     }
 }
 
-/// Whether more than half of what may be in use is.
+/// Returns whether more than half of the allowed size is in use.
 pub(super) fn is_tight(connection: &Connection) -> Result<bool, Problem> {
     let Some(limit) = limit(connection)? else {
         return Ok(false);
@@ -69,13 +69,13 @@ pub(super) fn is_tight(connection: &Connection) -> Result<bool, Problem> {
     Ok(check(connection, limit / 2).is_err())
 }
 
-/// Whether there are more free pages than there need be.
+/// Returns whether the file has too many free pages.
 pub(super) fn is_loose(connection: &Connection) -> Result<bool, Problem> {
     Ok(number(connection, "PRAGMA freelist_count")? > LOOSE)
 }
 
-/// Gives some of the free pages back. Whether there are more to be given; the file itself gets
-/// smaller when its log is next written back.
+/// Returns some of the free pages to the file system. Returns whether there are more. The file
+/// itself shrinks when its log is next written back.
 pub(super) fn give_back(connection: &Connection) -> Result<bool, Problem> {
     let before = number(connection, "PRAGMA freelist_count")?;
     if before <= LOOSE {
@@ -90,8 +90,8 @@ pub(super) fn give_back(connection: &Connection) -> Result<bool, Problem> {
     Ok(after > LOOSE && after < before)
 }
 
-/// An older version made files that can't give pages back. They are written anew once that is worth
-/// it, and then can.
+/// Rewrites a file of an older version, which can't return pages, once that is worth it. The
+/// rewritten file can.
 pub(super) fn rewrite_where_loose(connection: &Connection) -> rusqlite::Result<()> {
     let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, u64>(0));
     connection.pragma_update(None, "query_only", false)?;
@@ -100,7 +100,7 @@ pub(super) fn rewrite_where_loose(connection: &Connection) -> rusqlite::Result<(
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
         connection.execute_batch("VACUUM")?;
     }
-    // What was given back leaves the file now, unless somebody reads in it.
+    // Returned pages leave the file now, unless a reader still uses it.
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
 }
 

@@ -1,4 +1,4 @@
-//! Opening the file, to write and to read.
+//! Opens the file for writing and reading.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,13 +16,13 @@ use super::problem::{Problem, is_busy, unfit};
 use super::schema::{self, SchemaMismatch};
 use super::{foreign, log, totals};
 
-/// Between two tries to set the file up while others do.
+/// Pause between attempts to set the file up while other processes do the same.
 const BETWEEN_TRIES: Duration = Duration::from_millis(5);
 
-/// How many connections that read are kept for later.
+/// Maximum number of idle read connections.
 const IDLE_READERS: usize = 4;
 
-/// Makes the file where it is missing and may be made, with the folders above it.
+/// Creates the file and its parent folders if they are missing and `create` allows it.
 pub(super) fn make_file(path: &Path, create: bool) -> Result<(), StoreError> {
     match path.metadata() {
         Ok(found) if found.is_file() => return foreign::refuse_foreign(path),
@@ -39,19 +39,19 @@ pub(super) fn make_file(path: &Path, create: bool) -> Result<(), StoreError> {
     if !create {
         return Err(unfit(path, BackendErrorKind::Missing, "does not exist"));
     }
-    // What guests keep in it is nobody else's to read. The files that SQLite puts beside it get the
-    // same rights.
+    // Only this user may read the stored data. The files that SQLite creates next to it get the
+    // same permissions.
     make_private_folder(folder_of(path)).map_err(|error| Problem::Io(error).at(path))?;
     match foreign::refuse_siblings(path) {
-        // Another process has made the store meanwhile, and uses it.
+        // Another process created the store in the meantime and uses it.
         Err(_) if path.exists() => {}
         refused => refused.and_then(|()| make_whole(path))?,
     }
     foreign::refuse_foreign(path)
 }
 
-/// Makes the file under another name, and gives it its own once it is a store: nobody ever sees
-/// half of one. Another process may be at it too; then its file is as good.
+/// Creates the store under a temporary name and then renames it, so that a partial store is never
+/// visible. If another process does the same, its file is just as good.
 fn make_whole(path: &Path) -> Result<(), StoreError> {
     let io = |error| Problem::Io(error).at(path);
     let folder = folder_of(path);
@@ -71,7 +71,7 @@ fn make_whole(path: &Path) -> Result<(), StoreError> {
 
 fn make_tables(path: &Path) -> Result<(), SchemaMismatch> {
     let mut connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    // A commit changes a few hundred bytes in each of its pages, and writes them whole.
+    // A commit changes a few hundred bytes in each of its pages, and writes whole pages.
     connection.pragma_update(None, "page_size", 2048)?;
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     schema::migrate(&mut connection)?;
@@ -80,7 +80,7 @@ fn make_tables(path: &Path) -> Result<(), SchemaMismatch> {
     Ok(())
 }
 
-/// What is needed to open a connection.
+/// The options for opening a connection.
 #[derive(Clone, Copy)]
 pub(super) struct ConnectionOptions<'a> {
     pub path: &'a Path,
@@ -90,15 +90,14 @@ pub(super) struct ConnectionOptions<'a> {
 }
 
 impl ConnectionOptions<'_> {
-    /// Opens the store to write to, and makes its tables where it has none yet.
+    /// Opens the store for writing, and creates its tables if they are missing.
     pub fn open(self) -> Result<Connection, StoreError> {
         let failed = |error| Problem::Sqlite(error).at(self.path);
         let mut connection = self.connect().map_err(failed)?;
         let deadline = Instant::now() + self.patience;
         loop {
             match set_up(&mut connection) {
-                // SQLite waits for other processes by itself, but not where the kind of the log is
-                // changed.
+                // SQLite itself waits for other processes, except when the journal mode changes.
                 Err(SchemaMismatch::Sqlite(error))
                     if is_busy(&error) && Instant::now() < deadline =>
                 {
@@ -115,8 +114,8 @@ impl ConnectionOptions<'_> {
         let connection = open_file(self.path, flags)?;
         connection.busy_timeout(self.patience)?;
         connection.set_prepared_statement_cache_capacity(64);
-        // This library has neither, and what somebody else adds while the file is open must not
-        // run.
+        // This library uses neither triggers nor views in the file. Those that another program
+        // adds must not run.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
         let asked = Arc::clone(self.hosts);
@@ -126,7 +125,7 @@ impl ConnectionOptions<'_> {
                 context.get::<Option<String>>(0)?,
                 context.get::<Option<i64>>(1)?,
             );
-            // A claim without either is none.
+            // A claim needs both.
             Ok(match (holder, until) {
                 (Some(holder), Some(until)) => asked.is_lease_over(&holder, until),
                 _ => true,
@@ -155,18 +154,18 @@ fn open_file(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
 }
 
 fn set_up(connection: &mut Connection) -> Result<(), SchemaMismatch> {
-    // Before anything is written: a foreign file, or a newer one, is left as it is.
+    // Check before writing: a foreign or newer file stays unchanged.
     schema::version_now(connection)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    // Bytes that the log may keep once it was written back.
+    // Maximum size of the log after it was written back, in bytes.
     connection.pragma_update(None, "journal_size_limit", 4 << 20)?;
     schema::migrate(connection)?;
     Ok(totals::keep(connection)?)
 }
 
-/// Answers `query` in a transaction of its own, so that it sees one state of the store. What it
-/// writes, if anything, is rolled back.
+/// Runs `query` in a separate transaction, so that it sees a single state of the store. Writes, if
+/// any, are rolled back.
 pub(super) fn read<T>(
     connection: &Connection,
     query: impl FnOnce(&Connection) -> Result<T, Problem>,
@@ -178,7 +177,7 @@ pub(super) fn read<T>(
     Ok(answer)
 }
 
-/// Connections that read what has been committed, for one query at a time each.
+/// Read connections; each one runs one query at a time on committed data.
 #[derive(Debug)]
 pub(super) struct ReadPool {
     path: PathBuf,
@@ -197,7 +196,7 @@ impl ReadPool {
         }
     }
 
-    /// Answers `query`.
+    /// Runs `query` on a connection of the pool.
     pub fn read<T>(
         &self,
         query: impl FnOnce(&Connection) -> Result<T, Problem>,
@@ -215,7 +214,7 @@ impl ReadPool {
         Ok(answer)
     }
 
-    /// A connection that can't write.
+    /// Opens a read-only connection.
     pub fn connect(&self) -> rusqlite::Result<Connection> {
         let opening = ConnectionOptions {
             path: &self.path,

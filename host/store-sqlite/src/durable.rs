@@ -14,7 +14,7 @@ use super::{
     SqliteStore, SqliteStoreInner, capacity, denials, listing, maintenance, spending, stack,
 };
 
-/// How often a host looks for what is too old.
+/// Interval at which a host looks for expired data.
 const PRUNE_EVERY: Duration = Duration::from_secs(3600);
 
 #[async_trait]
@@ -121,14 +121,15 @@ impl DurableStore for SqliteStore {
 }
 
 impl SqliteStore {
-    /// Whoever waits for a decision need not wait for that.
+    /// Returns pages in the background, so that a caller who waits for a decision does not wait
+    /// for it.
     pub(super) fn give_pages_back(&self) {
         self.inner
             .writer
             .write_later(|connection| capacity::give_back(connection).map(drop));
     }
 
-    /// Forgets what is too old, now and then.
+    /// Prunes expired data from time to time.
     pub(super) fn prune_sometimes(&self) {
         let mut pruned = self
             .inner
@@ -147,8 +148,7 @@ impl SqliteStore {
         });
     }
 
-    /// Periodic maintenance: a part of it at a time, so that nobody waits long for a commit of
-    /// their own.
+    /// Runs periodic maintenance in small steps, so that other commits don't wait long.
     async fn keep_tidy(&self) -> Result<(), StoreError> {
         if let Some(age) = self.retention().await? {
             self.forget_actions(age).await?;
@@ -187,7 +187,8 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Also of a file that an older version made, which takes writing it anew.
+    /// Returns all free pages, even of a file from an older version, which must be rewritten for
+    /// that.
     async fn give_all_back(&self) -> Result<(), StoreError> {
         self.shrink().await?;
         self.with_inner(|inner| {
@@ -200,7 +201,7 @@ impl SqliteStore {
 
 impl Drop for SqliteStoreInner {
     fn drop(&mut self) {
-        // It will not push again, but the next host may for the same plugins.
+        // This host will not push again, but the next host may need the same plugins.
         let plugins = std::mem::take(&mut *self.pushing());
         if !plugins.is_empty() {
             self.writer.write_later(move |connection| {

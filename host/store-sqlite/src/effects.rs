@@ -1,4 +1,4 @@
-//! What the host saw an action do in its rehearsal.
+//! The effects of actions that the host observed in rehearsals.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use super::capacity;
 use super::problem::Problem;
 use super::push::room_and_top;
 
-/// Keeps it with an open action, in the place of what was kept before. Where there is no such
-/// action any more, nothing is kept.
+/// Stores the effects of an open action, replacing earlier ones. Does nothing if the action is not
+/// open.
 pub(super) fn keep(
     connection: &Connection,
     session: &SessionId,
@@ -74,7 +74,7 @@ pub(super) fn find(
     of_number(connection, number, summary).map(Some)
 }
 
-/// What is kept with the action of this number, whose row has the summary.
+/// Returns the effects of the action with this number, whose row has the summary.
 pub(super) fn of_number(
     connection: &Connection,
     number: i64,
@@ -94,7 +94,7 @@ pub(super) fn unpacked(packed: Option<PackedEffects>) -> Result<Option<EffectsRe
     record.map_err(|error| Problem::BadRow(format!("what an action does can't be read: {error}")))
 }
 
-/// The state that an open action was pushed with.
+/// Returns the state with which an open action was pushed.
 pub(super) fn guest_state(
     connection: &Connection,
     session: &SessionId,
@@ -110,7 +110,7 @@ pub(super) fn guest_state(
     Ok(found.flatten())
 }
 
-/// The pieces of an action's effects.
+/// Deletes the pieces of an action's effects.
 pub(super) fn forget(connection: &Connection, number: i64) -> Result<(), Problem> {
     let delete = "DELETE FROM effect_pieces WHERE action = ?";
     connection.prepare_cached(delete)?.execute([number])?;

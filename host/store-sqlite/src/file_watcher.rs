@@ -1,4 +1,4 @@
-//! Noticing what other processes, and other stores of this one, commit.
+//! Detects commits of other processes, and of other stores in this one.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -9,16 +9,16 @@ use rusqlite::Connection;
 
 use super::SqliteStoreInner;
 
-/// How often the file is asked whether it has changed. SQLite has no other way to tell across
-/// processes; asking costs microseconds, and happens only while somebody waits.
+/// Polling interval. SQLite has no notification across processes. A poll takes microseconds, and
+/// happens only while a caller waits.
 const EVERY: Duration = Duration::from_millis(50);
 
-/// Whether a thread asks.
+/// Whether a polling thread is running.
 #[derive(Debug, Default)]
 pub(super) struct FileWatcher(AtomicBool);
 
 impl FileWatcher {
-    /// Asks from now on, until nobody waits any more.
+    /// Starts polling until no caller waits any more.
     pub fn start(&self, inner: &Arc<SqliteStoreInner>) {
         if self.0.swap(true, Ordering::SeqCst) {
             return;
@@ -38,7 +38,7 @@ fn watch(store: &Weak<SqliteStoreInner>) {
     while let Some(inner) = store.upgrade() {
         if !inner.watchers.any() {
             inner.file_watcher.0.store(false, Ordering::SeqCst);
-            // Who came meanwhile found a thread, and must not be left without one.
+            // A caller that arrived in the meantime saw a running thread and still needs one.
             if !inner.watchers.any() || inner.file_watcher.0.swap(true, Ordering::SeqCst) {
                 return;
             }
@@ -47,7 +47,7 @@ fn watch(store: &Weak<SqliteStoreInner>) {
             connection = inner.readers.connect().ok();
         }
         let version = connection.as_ref().and_then(version);
-        // At first, what was changed before the first look may have been missed.
+        // A change before the first poll may have been missed.
         if version != last || version.is_none() {
             inner.watchers.notify_all();
         }
@@ -60,7 +60,7 @@ fn watch(store: &Weak<SqliteStoreInner>) {
     }
 }
 
-/// A number that changes with every commit of another connection.
+/// Returns a number that changes with every commit of another connection.
 fn version(connection: &Connection) -> Option<i64> {
     connection
         .pragma_query_value(None, "data_version", |row| row.get(0))

@@ -1,5 +1,5 @@
-//! Telling a store from any other file, before SQLite gets to see it: SQLite writes to what it
-//! takes for its own, and takes a file of one byte for an empty one.
+//! Distinguishes a store from other files before SQLite opens it. SQLite writes to any file that
+//! it takes for a database, and treats a file of one byte as an empty one.
 
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -10,26 +10,26 @@ use airlock_model::store::{BackendErrorKind, StoreError};
 use super::problem::{Problem, unfit};
 use super::schema::APPLICATION_ID;
 
-/// The first bytes of every SQLite file.
+/// The magic bytes of every SQLite file.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-/// What stands at the beginning of a SQLite file; where in it the application's id is, and the size
-/// of a page.
+/// Length of a SQLite file's header, and the positions of the application id and the page size in
+/// it.
 const HEADER: usize = 100;
 const ID_AT: usize = 68;
 const PAGE_SIZE_AT: usize = 16;
 
-/// What stands at the beginning of a log, and before each page in it.
+/// Lengths of a log's header, and of the header before each page in it.
 const LOG_HEADER: u64 = 32;
 const FRAME_HEADER: usize = 24;
 
-/// How many pages of a log are looked through.
+/// Number of pages of a log to search.
 const FRAMES: usize = 1000;
 
-/// Refuses a file that is there and is no store, without having written to it.
+/// Refuses an existing file that is not a store, without writing to it.
 ///
-/// An empty file is none either: this library makes its files whole under another name, so none of
-/// its own is ever empty.
+/// An empty file is not a store either: this library creates its files under another name and
+/// renames them when complete.
 pub(super) fn refuse_foreign(path: &Path) -> Result<(), StoreError> {
     let io = |error| Problem::Io(error).at(path);
     let mut file = open_regular_file(path).map_err(io)?;
@@ -47,14 +47,14 @@ pub(super) fn refuse_foreign(path: &Path) -> Result<(), StoreError> {
     }
     match number(&header, ID_AT) {
         APPLICATION_ID => Ok(()),
-        // A store that was not closed since it was made may have that in its log alone.
+        // A store that was never closed may have its application id only in the log.
         0 if log_says_so(path, &header) => Ok(()),
         _ => foreign("is a SQLite file of another program"),
     }
 }
 
-/// Refuses to make a store beside what belongs to another file of that name: SQLite would take it
-/// for the store's own.
+/// Refuses to create a store next to files that belong to another database of that name, because
+/// SQLite would use them for the store.
 pub(super) fn refuse_siblings(path: &Path) -> Result<(), StoreError> {
     for sibling in ["-wal", "-shm", "-journal"].map(|end| beside(path, end)) {
         match sibling.symlink_metadata() {
@@ -75,7 +75,7 @@ pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
     path.into()
 }
 
-/// Whether the log has a first page with our id in it.
+/// Returns whether the log has a first page with our id.
 fn log_says_so(path: &Path, header: &[u8]) -> bool {
     let page_size = usize::from(u16::from_be_bytes([
         header[PAGE_SIZE_AT],

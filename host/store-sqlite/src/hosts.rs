@@ -1,8 +1,8 @@
-//! Which hosts that use the file are alive, and a clock that all of them share.
+//! Tracks which hosts of the file are alive, and provides a clock that they share.
 //!
-//! A host holds a lock on a file of its own, beside the store's, as long as it lives: the system
-//! takes the lock away when the process ends, however it does. So the claims of a host that was
-//! killed are free at once, and those of one that hangs when their time is up.
+//! A living host holds a lock on its file next to the store. The system releases the lock when the
+//! process ends for any reason. So the claims of a killed host are free at once, and those of a
+//! hanging one when they expire.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use airlock_model::regular::{check_regular, open_regular_file, without_waiting};
 use uuid::Uuid;
 
-/// Held while the folder's files come and go. No host is called so.
+/// The lock that is held while files in the folder are created or removed. No host has this name.
 const FOLDER_LOCK: &str = "lock";
 
 #[derive(Debug)]
@@ -22,15 +22,15 @@ pub(super) struct HostRegistry {
     folder: PathBuf,
     own: String,
     name: String,
-    /// This host's lock, from its first claim on.
+    /// This host's lock, held from its first claim on.
     alive: Mutex<Option<File>>,
-    /// Hosts that are known to be gone: none comes back.
+    /// Hosts that are known to be gone. They never come back.
     gone: Mutex<HashSet<String>>,
 }
 
 impl HostRegistry {
-    /// The hosts of the store at `path`, of which this process is to be a new one, called `name`
-    /// for people.
+    /// Returns the hosts of the store at `path`. This process becomes a new one; `name` is its
+    /// display name.
     pub fn beside(path: &Path, name: String) -> Self {
         let mut folder = OsString::from(path);
         folder.push(".hosts");
@@ -43,18 +43,18 @@ impl HostRegistry {
         }
     }
 
-    /// This host's id.
+    /// Returns this host's id.
     pub fn own(&self) -> &str {
         &self.own
     }
 
-    /// This host, for people.
+    /// Returns this host's display name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Makes others see that this host lives. To be called before anything is written that names
-    /// it.
+    /// Marks this host as alive for other processes. Call it before writing anything that names
+    /// this host.
     pub fn register(&self) -> io::Result<()> {
         let mut alive = lock(&self.alive);
         if alive.is_some() {
@@ -70,7 +70,7 @@ impl HostRegistry {
         Ok(())
     }
 
-    /// Removes the files that dead hosts left. Nothing depends on it.
+    /// Removes the files of dead hosts. Correctness does not depend on it.
     fn remove_the_gone(&self) {
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             if entry.file_name() != FOLDER_LOCK && is_free(&entry.path()) {
@@ -79,9 +79,9 @@ impl HostRegistry {
         }
     }
 
-    /// Whether a host is gone for good.
+    /// Returns whether a host is gone for good.
     pub fn is_gone(&self, host: &str) -> bool {
-        // A name that is no id would be a path to somewhere else.
+        // A name that is not an id could be a path to another place.
         if host == self.own || Uuid::try_parse(host).is_err() {
             return false;
         }
@@ -95,7 +95,7 @@ impl HostRegistry {
         gone
     }
 
-    /// Whether the claim of `holder`, which was to last until `until` by [`clock`], is over.
+    /// Returns whether the claim of `holder` is over. `until` is its expiry by [`clock`].
     pub fn is_lease_over(&self, holder: &str, until: i64) -> bool {
         clock() >= until || self.is_gone(holder)
     }
@@ -113,8 +113,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether nobody holds the lock on a host's file. Others may ask at the same time, so the lock is
-/// shared with them.
+/// Returns whether a host's file is unlocked. The check uses a shared lock, because other
+/// processes may check at the same time.
 fn is_free(path: &Path) -> bool {
     match open_regular_file(path) {
         Ok(file) => match file.try_lock_shared() {
@@ -126,8 +126,8 @@ fn is_free(path: &Path) -> bool {
     }
 }
 
-/// Milliseconds since the machine started, the time that it slept among them. The same for all
-/// processes, and it never goes back.
+/// Returns the milliseconds since the machine started, including sleep. The clock is the same for
+/// all processes and never goes back.
 pub(super) fn clock() -> i64 {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     let id = rustix::time::ClockId::Boottime;
@@ -137,14 +137,14 @@ pub(super) fn clock() -> i64 {
     now.tv_sec * 1000 + now.tv_nsec / 1_000_000
 }
 
-/// The folder that a file is in.
+/// Returns the parent folder of a file.
 pub(super) fn folder_of(path: &Path) -> &Path {
     let parent = path.parent();
     let parent = parent.filter(|parent| !parent.as_os_str().is_empty());
     parent.unwrap_or(Path::new("."))
 }
 
-/// Makes a folder, and those above it, for this user alone.
+/// Creates a folder and its parents, accessible only to this user.
 pub(super) fn make_private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -153,7 +153,7 @@ pub(super) fn make_private_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Opens a file to write to, and where it is missing, makes it for this user alone.
+/// Opens a file for writing, and creates it for this user only if it is missing.
 pub(super) fn open_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
@@ -194,7 +194,7 @@ mod tests {
         let killed = hosts(folder.path());
         killed.register().unwrap();
         let left = killed.folder.join(killed.own());
-        // As the system does it for a process that is killed: the lock goes, and the file stays.
+        // Like the system when it kills a process: the lock is released and the file stays.
         lock(&killed.alive).take();
         assert!(left.exists());
         let next = hosts(folder.path());

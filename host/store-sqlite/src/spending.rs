@@ -1,4 +1,4 @@
-//! What actions have spent of budgets.
+//! The budget use of actions.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 use super::problem::Problem;
 use super::rows::millis;
 
-/// What is spent, and by what.
+/// An amount to spend, with its account and action.
 #[derive(Debug)]
 pub(super) struct Expense {
     pub account: String,
@@ -18,14 +18,14 @@ pub(super) struct Expense {
     pub budget: Budget,
 }
 
-/// Milliseconds since 1970. The clock that leases go by begins anew when the machine does, and what
-/// was spent before counts all the same.
+/// Returns the milliseconds since 1970. The clock of leases restarts with the machine, but earlier
+/// spending still counts.
 pub(super) fn now() -> i64 {
     millis(SystemTime::now())
 }
 
-/// Records it where the budget has room. To be called in a transaction that nobody else can write
-/// beside.
+/// Records an expense if the budget has room. Call it in a transaction that excludes other
+/// writers.
 pub(super) fn spend(
     connection: &Connection,
     expense: &Expense,
@@ -38,7 +38,7 @@ pub(super) fn spend(
         budget,
     } = expense;
     forget_old(connection, account, now)?;
-    // The clock was set back: it counts as if it had been spent just now.
+    // If the clock was set back, a later expense counts as if it had been recorded just now.
     let update = "UPDATE spendings SET kept_until = ?2 + (kept_until - spent_at), spent_at = ?2
         WHERE account = ?1 AND spent_at > ?2";
     connection
@@ -78,7 +78,7 @@ pub(super) fn spent(
     spent_but_by(connection, account, None, within, now)
 }
 
-/// What lies in the future of a clock that was set back counts too.
+/// Expenses with future times, after the clock was set back, count too.
 fn spent_but_by(
     connection: &Connection,
     account: &str,
@@ -86,7 +86,7 @@ fn spent_but_by(
     within: Duration,
     now: i64,
 ) -> Result<Spending, Problem> {
-    // SQLite's own sum fails where it gets too large.
+    // SQLite's own `sum` fails on overflow.
     let select = "SELECT files, bytes, deletions FROM spendings
         WHERE account = ? AND spent_at > ? AND action IS NOT ?";
     let mut statement = connection.prepare_cached(select)?;
@@ -95,7 +95,7 @@ fn spent_but_by(
     let mut rows = statement.query(params![account, since, but])?;
     let mut sum = Spending::default();
     while let Some(row) = rows.next()? {
-        // What somebody has written below zero makes no room.
+        // Negative values in the file don't create room.
         let number = |index| Ok::<_, Problem>(row.get::<_, i64>(index)?.max(0).unsigned_abs());
         let spending = Spending {
             files: number(0)?,
@@ -107,7 +107,7 @@ fn spent_but_by(
     Ok(sum)
 }
 
-/// The index finds what is older than anything must be kept.
+/// Deletes expired expenses of an account, which the index finds.
 fn forget_old(connection: &Connection, account: &str, now: i64) -> Result<(), Problem> {
     let delete = "DELETE FROM spendings WHERE account = ? AND spent_at <= ? AND kept_until <= ?";
     let day_before = now.saturating_sub(duration(SPENDING_KEPT));
@@ -117,13 +117,13 @@ fn forget_old(connection: &Connection, account: &str, now: i64) -> Result<(), Pr
     Ok(())
 }
 
-/// The same for all accounts, also those of which nobody spends any more.
+/// Deletes expired expenses of all accounts, including unused ones.
 pub(super) fn forget_all_old(connection: &Connection, now: i64) -> Result<(), Problem> {
     connection.execute("DELETE FROM spendings WHERE kept_until <= ?", [now])?;
     Ok(())
 }
 
-/// A sentence for each row that nobody can have spent.
+/// Adds one sentence for each invalid row.
 pub(super) fn check(connection: &Connection, problems: &mut Vec<String>) -> Result<(), Problem> {
     let select = "SELECT action FROM spendings
         WHERE min(files, bytes, deletions) < 0 OR kept_until < spent_at LIMIT 100";

@@ -1,4 +1,4 @@
-//! What changes a stack: each function is one operation, to be run in a transaction.
+//! Operations that change a stack. Each function runs in a transaction.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -17,13 +17,14 @@ use super::hosts::{self, HostRegistry};
 use super::problem::Problem;
 use super::rows::{ActionRow, millis, select, select_all};
 
-/// What is not resolved. Written as the index `open_actions` has it, or SQLite would not use that.
+/// The condition for open actions. It is written as in the index `open_actions`; otherwise SQLite
+/// would not use that.
 ///
-/// A value that is bound beside it is written `+?`: without the plus SQLite plans the statement
-/// anew for each value, to see whether that implies the index's condition.
+/// Write bound values next to it as `+?`. Without the plus, SQLite plans the statement again for
+/// each value, to check whether the value implies the index's condition.
 pub(super) const OPEN: &str = "a.resolved IS NULL";
 
-/// Forgets a plugin that no open action needs. Whether it was one.
+/// Deletes a plugin that no open action needs. Returns whether it was deleted.
 pub(super) fn forget_plugin(connection: &Connection, plugin: &Digest) -> Result<bool, Problem> {
     let delete = format!(
         "DELETE FROM plugins WHERE digest = ?1
@@ -35,7 +36,7 @@ pub(super) fn forget_plugin(connection: &Connection, plugin: &Digest) -> Result<
     Ok(forgotten > 0)
 }
 
-/// Claims for this host, for `lease_time` from now.
+/// Claims an action for this host, for `lease_time` from now.
 pub(super) fn claim(
     connection: &Connection,
     hosts: &HostRegistry,
@@ -130,7 +131,8 @@ fn answer_for(found: &ActionRow) -> Claim {
     }
 }
 
-/// A claim that ran out is good again where nobody has taken the action since.
+/// Renews a claim. An expired claim becomes valid again if no other host has claimed the action
+/// since.
 pub(super) fn renew(
     connection: &Connection,
     hosts: &HostRegistry,
@@ -148,17 +150,17 @@ pub(super) fn renew(
     held(renewed, lease)
 }
 
-/// How a claim ended for good.
+/// The final outcome of a claim.
 pub(super) struct End {
     pub result: Option<Digest>,
     pub error: Option<String>,
     pub before: Option<AppliedBefore>,
 }
 
-/// An earlier apply took effect: what is known of that decision.
+/// The decision of an earlier apply that took effect.
 pub(super) struct AppliedBefore {
     pub reason: String,
-    /// As JSON.
+    /// Extra details, as JSON.
     pub extra: Option<String>,
     pub decided_by: Option<DecidedBy>,
 }
@@ -171,7 +173,7 @@ impl End {
                 decided_by,
             } => Some(AppliedBefore {
                 reason: outcome.details.reason.clone(),
-                // A map of strings to values can always be written.
+                // A map from strings to values is always serializable.
                 extra: outcome.details.extra.as_ref().and_then(|it| json(it).ok()),
                 decided_by: decided_by.cloned(),
             }),
@@ -185,7 +187,7 @@ impl End {
     }
 }
 
-/// Gives the plugin that had pushed the action.
+/// Completes a claim and returns the plugin that pushed the action.
 pub(super) fn complete(
     connection: &Connection,
     lease: &Lease,
@@ -219,7 +221,7 @@ pub(super) fn complete(
     Ok(Digest::from_bytes(plugin))
 }
 
-/// The decision of then takes the place of the one that was to be carried out.
+/// Records the earlier decision instead of the current one.
 fn note_applied_before(
     connection: &Connection,
     lease: &Lease,
@@ -249,7 +251,7 @@ fn note_applied_before(
 }
 
 impl SqliteStore {
-    /// Ends a claim, and leaves the action on the stack.
+    /// Ends a claim and leaves the action on the stack.
     pub(super) async fn give_back(
         &self,
         lease: Lease,
@@ -299,7 +301,7 @@ pub(super) fn abandon(connection: &Connection, lease: &Lease) -> Result<(), Prob
                 ELSE :discard_interrupted END,
             interrupted = CASE WHEN decision = 'apply' THEN max(interrupted, 1) ELSE interrupted END
         WHERE id = :id AND state = 'resolving' AND token = :token";
-    // Where the claim is gone already there is nothing to put back.
+    // If the claim is gone already, there is nothing to put back.
     connection.prepare_cached(update)?.execute(named_params! {
         ":apply_interrupted": APPLY_INTERRUPTED,
         ":discard_interrupted": DISCARD_INTERRUPTED,
@@ -309,7 +311,7 @@ pub(super) fn abandon(connection: &Connection, lease: &Lease) -> Result<(), Prob
     Ok(())
 }
 
-/// An action without an owner is lost.
+/// Marks an action as lost, because its owner is gone.
 pub(super) fn lose(
     connection: &Connection,
     session: &SessionId,
@@ -323,12 +325,12 @@ pub(super) fn lose(
     Ok(())
 }
 
-/// Takes back a claim under which nothing was tried, so that it does not count as an attempt.
+/// Releases a claim under which nothing was tried, so that it does not count as an attempt.
 pub(super) fn release(connection: &Connection, lease: &Lease) -> Result<(), Problem> {
     held(unclaimed(connection, lease)?, lease)
 }
 
-/// Takes back a claim that nobody heard of. Where it is gone already there is nothing to take back.
+/// Releases a claim whose caller is gone. Does nothing if the claim is gone already.
 pub(super) fn unclaim(connection: &Connection, lease: &Lease) -> Result<(), Problem> {
     unclaimed(connection, lease).map(drop)
 }

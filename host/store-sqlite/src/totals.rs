@@ -1,12 +1,12 @@
-//! Numbers of all actions, kept where they need not be counted.
+//! Totals of all actions, maintained so that they need not be counted each time.
 
 use airlock_model::store::StoreStats;
 use rusqlite::Connection;
 
 use super::problem::Problem;
 
-/// What keeps them, whichever statement changes an action. These are the connection's own: triggers
-/// of the file are off, and it may have none.
+/// Triggers that maintain the totals, whichever statement changes an action. They belong to the
+/// connection: triggers in the file are disabled, and it should have none.
 const TRIGGERS: &str = "
 CREATE TEMP TRIGGER pushed AFTER INSERT ON main.actions WHEN new.resolved IS NULL BEGIN
     UPDATE totals SET open = open + 1, bytes = bytes + new.bytes, sessions = sessions + NOT EXISTS (
@@ -32,7 +32,7 @@ CREATE TEMP TRIGGER forgotten AFTER DELETE ON main.actions WHEN old.resolved IS 
 END;
 ";
 
-/// The open actions that are more than pending, of which there are few: those that are being
+/// Open actions that are not simply pending, of which there are few: those that are being
 /// resolved, were interrupted, or live in a host's memory.
 const UNUSUAL: &str = "
 SELECT count(*) FILTER (WHERE NOT waits),
@@ -46,12 +46,12 @@ FROM (
     WHERE a.resolved IS NULL AND (a.state = 'resolving' OR a.interrupted <> 0 OR a.durable = 0)
 )";
 
-/// Has all that this connection writes counted.
+/// Enables the totals for everything that this connection writes.
 pub(super) fn keep(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(TRIGGERS)
 }
 
-/// Reads them, and counts what is not kept.
+/// Reads the totals, and counts the rest.
 pub(super) fn read(connection: &Connection, stats: &mut StoreStats) -> Result<(), Problem> {
     let totals = "SELECT sessions, open, bytes, applied, discarded FROM totals";
     let open = connection.query_row(totals, [], |row| {
@@ -71,7 +71,7 @@ pub(super) fn read(connection: &Connection, stats: &mut StoreStats) -> Result<()
     Ok(())
 }
 
-/// Compares them with the actions.
+/// Compares the totals with the actions.
 pub(super) fn check(connection: &Connection, problems: &mut Vec<String>) -> Result<(), Problem> {
     let wrong = "SELECT EXISTS (SELECT 1 FROM totals) AND NOT EXISTS (
         SELECT sessions, open, bytes, applied, discarded FROM totals

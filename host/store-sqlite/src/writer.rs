@@ -1,9 +1,9 @@
-//! The one connection of this process that writes. Whatever waits while a commit reaches the disk
-//! goes into the next one together.
+//! The single write connection of this process. Operations that wait while a commit reaches the
+//! disk share the next commit.
 //!
-//! An operation that finds nobody before it is committed at once, on the thread that asks for it,
-//! as long as the disk is quick: to wake another thread and to be woken by it costs about as much
-//! as such a commit. All others go to a thread that waits for them.
+//! If no other operation is waiting and the disk is fast, an operation is committed immediately on
+//! the calling thread: waking another thread and being woken by it takes about as long as such a
+//! commit. All other operations go to a writer thread.
 
 mod commit;
 mod operation;
@@ -25,18 +25,18 @@ use super::problem::{Problem, unfit};
 pub(super) use operation::Undo;
 use operation::{Ended, Operation, Work, detached};
 
-/// The most operations of one commit.
+/// Maximum number of operations in one commit.
 const TOGETHER: usize = 256;
 
-/// After a commit that took longer, the next ones don't hold up the threads that ask for them,
-/// until one was quicker.
+/// After a commit that took longer than this, operations go to the writer thread until a commit is
+/// faster.
 const QUICK: Duration = Duration::from_millis(3);
 
-/// After a commit of several operations, so many of the next ones go to the thread, where they come
-/// together again.
+/// After a commit of several operations, this many of the next ones go to the writer thread, so
+/// that they are batched again.
 const CROWDED: u32 = 64;
 
-/// Takes operations to the connection. Dropped, it waits until those that it took are done.
+/// Sends operations to the connection. On drop, it waits until the accepted ones are done.
 #[derive(Debug)]
 pub(super) struct Writer {
     shared: Arc<Shared>,
@@ -51,11 +51,11 @@ struct Shared {
     queue: Mutex<Queue>,
     queued: Condvar,
     is_slow: AtomicBool,
-    /// Whether something was committed that is not known to be on the disk.
+    /// Whether a commit may not have reached the disk yet.
     is_behind: AtomicBool,
-    /// How many of the next operations are to go to the thread.
+    /// The number of upcoming operations that go to the writer thread.
     crowded: AtomicU32,
-    /// Whether somebody has found the connection in use.
+    /// Whether a caller has found the connection in use.
     is_contended: AtomicBool,
 }
 
@@ -66,7 +66,8 @@ struct Queue {
 }
 
 impl Writer {
-    /// `patience` is how long the connection waits for another process's commit.
+    /// Starts the writer. `patience` is how long the connection waits for another process's
+    /// commit.
     pub fn start(
         connection: Connection,
         path: PathBuf,
@@ -93,8 +94,8 @@ impl Writer {
         })
     }
 
-    /// Runs `work` in a transaction, and answers when that is on disk. It may be run more than
-    /// once, after a rollback.
+    /// Runs `work` in a transaction and returns when it is on disk. `work` may run again after a
+    /// rollback.
     pub async fn write<T: Send + 'static>(
         &self,
         work: impl FnMut(&Connection) -> Result<T, Problem> + Send + 'static,
@@ -102,7 +103,8 @@ impl Writer {
         self.write_or_undo(work, |_| None).await
     }
 
-    /// The same, and where nobody waits for the answer any more, does what `undo` makes of it.
+    /// Writes like [`write`](Self::write). If the caller is gone by then, runs the operation that
+    /// `undo` returns.
     pub async fn write_or_undo<T: Send + 'static>(
         &self,
         work: impl FnMut(&Connection) -> Result<T, Problem> + Send + 'static,
@@ -112,8 +114,8 @@ impl Writer {
         self.carry_out(Work::new(work, reply, undo), received).await
     }
 
-    /// Runs `work` in a transaction, and answers when others see it. It reaches the disk with the
-    /// next commit, at the latest when the writer is dropped.
+    /// Runs `work` in a transaction and returns when others can see it. It reaches the disk with
+    /// the next commit, or when the writer is dropped.
     pub async fn write_late<T: Send + 'static>(
         &self,
         work: impl FnMut(&Connection) -> Result<T, Problem> + Send + 'static,
@@ -123,9 +125,9 @@ impl Writer {
         self.carry_out(work.late(), received).await
     }
 
-    /// Answers `query` on this connection, which saves opening one that only reads and knows the
-    /// pages that were written last. Once anybody has found it in use, it is for writing alone, and
-    /// the query is given back.
+    /// Runs `query` on this connection, which saves opening a read connection and has the latest
+    /// pages in its cache. Once a caller has found the connection in use, it is reserved for
+    /// writing, and the query is returned.
     pub fn read_unless_contended<T, Q>(&self, query: Q) -> Result<Result<T, Problem>, Q>
     where
         Q: FnOnce(&Connection) -> Result<T, Problem>,
@@ -135,7 +137,7 @@ impl Writer {
             return Err(query);
         }
         match shared.free_connection() {
-            // What a panic left in a transaction is for the next commit to roll back.
+            // The next commit rolls back a transaction that a panic left open.
             Some(connection) if connection.is_autocommit() => {
                 let waits = connection.busy_timeout(shared.patience);
                 let waits = waits.map_err(Problem::from);
@@ -160,7 +162,7 @@ impl Writer {
             received,
         };
         let mut operation = Box::new(work);
-        // The future can't be dropped in between, so the answer is heard.
+        // The future can't be dropped in between, so the caller gets the answer.
         if self.shared.commit_at_once(&mut *operation)
             && let Some(done) = operation.take_done()
         {
@@ -176,7 +178,7 @@ impl Writer {
         }
     }
 
-    /// The same, without waiting for the end of it.
+    /// Queues an operation without waiting for it.
     pub fn write_later(
         &self,
         work: impl FnMut(&Connection) -> Result<(), Problem> + Send + 'static,
@@ -185,7 +187,8 @@ impl Writer {
     }
 }
 
-/// Who waits for an operation. One that waits no more has what it didn't hear of undone.
+/// The caller's end of an operation. If the caller stops waiting, a result that it did not receive
+/// is undone.
 struct Answer<'a, T: Send + 'static, U: FnOnce(T) -> Option<Undo>> {
     shared: &'a Shared,
     received: oneshot::Receiver<Ended<T, U>>,
@@ -193,7 +196,7 @@ struct Answer<'a, T: Send + 'static, U: FnOnce(T) -> Option<Undo>> {
 
 impl<T: Send + 'static, U: FnOnce(T) -> Option<Undo>> Drop for Answer<'_, T, U> {
     fn drop(&mut self) {
-        // From here on the thread notices by itself that nobody waits.
+        // From here on, the writer thread notices that the caller is gone.
         self.received.close();
         if let Ok((Ok(done), undo)) = self.received.try_recv()
             && let Some(undo) = undo(done)
@@ -220,7 +223,8 @@ impl Drop for Writer {
 }
 
 impl Shared {
-    /// Once there will be no more the operation is dropped, and whoever waits hears of that.
+    /// Queues an operation. If the queue is closed, the operation is dropped, which tells the
+    /// caller.
     fn enqueue(&self, operation: Box<dyn Operation>) {
         let mut queue = lock(&self.queue);
         if !queue.closed {
@@ -229,8 +233,8 @@ impl Shared {
         }
     }
 
-    /// Commits on this thread, unless the connection is in use, others wait for it, or that might
-    /// take long. Whether it did.
+    /// Commits on this thread, unless the connection is in use, other operations wait for it, or
+    /// the commit might be slow. Returns whether it did.
     fn commit_at_once(&self, operation: &mut dyn Operation) -> bool {
         let crowded = self.crowded.load(Ordering::Relaxed);
         if crowded > 0 {
@@ -246,7 +250,7 @@ impl Shared {
         if !lock(&self.queue).operations.is_empty() {
             return false;
         }
-        // Another process's commit is not waited for here.
+        // Don't wait for another process's commit here.
         if connection.busy_timeout(Duration::ZERO).is_err() {
             return false;
         }
@@ -260,7 +264,7 @@ impl Shared {
         !is_busy
     }
 
-    /// The connection, where nobody uses it.
+    /// Returns the connection if it is free.
     fn free_connection(&self) -> Option<MutexGuard<'_, Connection>> {
         let free = self.connection.try_lock().ok();
         if free.is_none() {
@@ -275,7 +279,7 @@ impl Shared {
             let free = self.free_connection();
             let connection = free.unwrap_or_else(|| lock(&self.connection));
             let _ = connection.busy_timeout(self.patience);
-            // What came while the connection was in use.
+            // Operations that arrived while the connection was in use.
             let room = TOGETHER.saturating_sub(together.len());
             let mut queue = lock(&self.queue);
             let more = queue.operations.len().min(room);
@@ -288,7 +292,7 @@ impl Shared {
                 let began = Instant::now();
                 self.commit_together(&connection, &mut together);
                 self.note_time(began);
-                // What takes back something that nobody heard of comes next.
+                // The undo operations of results that no caller received come next.
                 let answered = together.drain(..);
                 together = answered
                     .filter_map(|operation| operation.answer(&self.path))
@@ -297,7 +301,7 @@ impl Shared {
         }
     }
 
-    /// The operations that wait, at least one; none when there will be no more.
+    /// Waits for at least one operation. Returns `None` when the queue is closed and empty.
     fn wait(&self) -> Option<Vec<Box<dyn Operation>>> {
         let mut queue = lock(&self.queue);
         while queue.operations.is_empty() {
@@ -321,7 +325,7 @@ impl Shared {
                 return;
             }
         }
-        // One of them may have spoilt it for the others.
+        // One operation may have made the others fail.
         for operation in operations {
             if let Err(problem) = self.commit_one(connection, &mut **operation) {
                 operation.fail(problem);
@@ -347,8 +351,8 @@ impl Shared {
             .store(began.elapsed() > QUICK, Ordering::Relaxed);
     }
 
-    /// A commit brings those before it to the disk too, but one that changed nothing writes
-    /// nothing.
+    /// Tracks whether changes are not on disk yet. A commit also flushes the earlier ones, but a
+    /// commit without changes writes nothing.
     fn note_changes(&self, connection: &Connection, before: u64, is_late: bool) {
         if connection.total_changes() != before {
             self.is_behind.store(is_late, Ordering::Relaxed);
@@ -356,7 +360,7 @@ impl Shared {
     }
 }
 
-/// Nobody waits for a thread that has ended, also where it panicked.
+/// Closes the queue when the thread ends, even by a panic, so that no caller waits forever.
 struct CloseGuard<'a>(&'a Shared);
 
 impl Drop for CloseGuard<'_> {
@@ -375,8 +379,8 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// Whoever panicked with the lock left the connection in a transaction at worst, which is rolled
-/// back before the next.
+/// Ignores poisoning: at worst, a panic left the connection in a transaction, which is rolled back
+/// before the next one.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

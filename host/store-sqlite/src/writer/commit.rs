@@ -1,4 +1,4 @@
-//! The transactions of what goes into a commit.
+//! The transactions of a commit.
 
 use rusqlite::Connection;
 
@@ -6,7 +6,7 @@ use super::operation::Operation;
 use crate::problem::Problem;
 use crate::schema;
 
-/// Runs all in one transaction. After an error nothing of it was done.
+/// Runs all operations in one transaction. After an error, none of them took effect.
 pub(super) fn all(
     connection: &Connection,
     operations: &mut [Box<dyn Operation>],
@@ -24,8 +24,8 @@ fn run_all(connection: &Connection, operations: &mut [Box<dyn Operation>]) -> Re
     for operation in operations {
         execute(connection, "SAVEPOINT operation")?;
         if !operation.run(connection) {
-            // Some errors end the whole transaction; then this one fails, and with it what came
-            // before.
+            // Some errors end the whole transaction. Then this rollback fails too, and so do the
+            // operations before it.
             execute(connection, "ROLLBACK TO operation")?;
         }
         execute(connection, "RELEASE operation")?;
@@ -33,13 +33,13 @@ fn run_all(connection: &Connection, operations: &mut [Box<dyn Operation>]) -> Re
     Ok(())
 }
 
-/// Runs one in a transaction of its own. Whether that was committed.
+/// Runs one operation in a separate transaction. Returns whether it was committed.
 pub(super) fn one(
     connection: &Connection,
     operation: &mut dyn Operation,
     is_late: bool,
 ) -> Result<bool, Problem> {
-    // It can't be changed within a transaction.
+    // The setting can't be changed inside a transaction.
     roll_back_unless(connection.is_autocommit(), connection)?;
     if is_late {
         connection.pragma_update(None, "synchronous", "NORMAL")?;

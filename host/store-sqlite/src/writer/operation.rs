@@ -1,4 +1,5 @@
-//! What goes into a commit: the work, who waits for its end, and what undoes it where nobody does.
+//! Operations of a commit: the work, the caller that waits, and the undo operation in case no
+//! caller does.
 
 use std::path::Path;
 
@@ -8,24 +9,24 @@ use tokio::sync::oneshot;
 
 use crate::problem::Problem;
 
-/// Undoes an operation whose answer nobody received.
+/// Undoes an operation whose result no caller received.
 pub type Undo = Box<dyn FnMut(&Connection) -> Result<(), Problem> + Send>;
 
-/// How an operation ended, and what undoes it.
+/// The result of an operation, with its undo operation.
 pub type Ended<T, U> = (Result<T, StoreError>, U);
 
-/// Something to be done in a transaction, and somebody who waits for it.
+/// Work to run in a transaction, with the caller that waits for it.
 pub trait Operation: Send {
-    /// Whether it was done; where not, it is to be rolled back.
+    /// Runs the work. Returns whether it succeeded; if not, it must be rolled back.
     fn run(&mut self, connection: &Connection) -> bool;
 
-    /// Whether its commit may reach the disk together with the next one only.
+    /// Returns whether its commit may reach the disk together with the next one.
     fn may_be_late(&self) -> bool;
 
-    /// The transaction could not be committed.
+    /// Records that the transaction could not be committed.
     fn fail(&mut self, problem: Problem);
 
-    /// Tells how it ended, and gives what is to be done where nobody heard.
+    /// Sends the result to the caller. Returns the undo operation if no caller received it.
     fn answer(self: Box<Self>, path: &Path) -> Option<Box<dyn Operation>>;
 }
 
@@ -46,7 +47,8 @@ impl<T, F, U> Work<T, F, U> {
         }
     }
 
-    /// The same work, which may reach the disk together with the next commit only.
+    /// Returns the same work with delayed durability: it may reach the disk together with the next
+    /// commit.
     pub fn late(self) -> Self {
         Self {
             may_be_late: true,
@@ -54,7 +56,7 @@ impl<T, F, U> Work<T, F, U> {
         }
     }
 
-    /// How it ended, if it was run.
+    /// Takes the result, if the operation ran.
     pub fn take_done(&mut self) -> Option<Result<T, Problem>> {
         self.done.take()
     }
@@ -77,7 +79,7 @@ where
     }
 
     fn fail(&mut self, problem: Problem) {
-        // What the work itself ran into tells more than that the commit failed with it.
+        // The error of the work itself is more precise than that of the failed commit.
         if !matches!(self.done, Some(Err(_))) {
             self.done = Some(Err(problem));
         }
@@ -96,7 +98,7 @@ where
     }
 }
 
-/// An operation whose end nobody waits for.
+/// Creates an operation without a waiting caller.
 pub fn detached<F: FnMut(&Connection) -> Result<(), Problem>>(
     work: F,
 ) -> Work<(), F, fn(()) -> Option<Undo>> {
