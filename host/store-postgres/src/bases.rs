@@ -1,4 +1,4 @@
-//! What several actions were made from, read together.
+//! Reads the bases of several actions together.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::schema::same_schema;
 use super::text::escaped;
 use super::{PostgresStoreInner, session_key};
 
-/// Of the first of the actions that are there, as many as are read together. Where a call pushed
+/// Reads the bases of the first existing actions, as many as fit in one read. If a call pushed
 /// several in a row, its bytes count with the first.
 const FIND: &str = concat!(
     "SELECT asked.place, a.call, ",
@@ -63,21 +63,21 @@ impl PostgresStoreInner {
         let mut bases = Vec::new();
         let found = rows.iter().zip(calls).try_for_each(|(row, call)| {
             let place = usize::try_from(get::<i64>(row, "place")?).unwrap_or_default();
-            // Those in between are not there.
+            // The actions in between do not exist.
             bases.resize_with(place.saturating_sub(1), ActionBasis::default);
             let read = call.and_then(|call| reads.get(&call).cloned());
             bases.push(ActionBasis::new(read.unwrap_or_default(), effects(row)?));
             Ok(())
         });
         found.map_err(|error: Failure| self.error(error))?;
-        // None of those that are left is there.
+        // None of the remaining actions exists.
         if rows.is_empty() {
             bases.resize_with(actions.len(), ActionBasis::default);
         }
         Ok(bases)
     }
 
-    /// What these calls have read.
+    /// Returns the reads of these calls.
     async fn reads<'a>(
         &self,
         calls: impl Iterator<Item = &'a String>,

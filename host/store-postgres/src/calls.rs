@@ -1,4 +1,4 @@
-//! Records of the calls that pushed something.
+//! Records of the calls that pushed actions.
 
 use airlock_model::call_record::{CallRecord, PackedBody, PackedCall};
 use airlock_model::pending::{ActionId, SessionId};
@@ -12,7 +12,7 @@ use super::schema::same_schema;
 use super::text::escaped;
 use super::{PostgresStoreInner, session_key};
 
-/// What [`call`] reads, of a table `c`.
+/// The columns that [`call`] reads, from a table `c`.
 macro_rules! call_columns {
     () => {
         "c.id, c.tool, c.called_at, c.body, (
@@ -32,7 +32,7 @@ const FIND: &str = concat!(
 );
 
 impl PostgresStoreInner {
-    /// The record of the call that pushed the action.
+    /// Returns the record of the call that pushed the action.
     pub async fn call_record(
         &self,
         session: &SessionId,
@@ -47,7 +47,7 @@ impl PostgresStoreInner {
     }
 }
 
-/// The record of a call.
+/// Reads the record of a call.
 pub fn call(row: &PgRow) -> Result<CallRecord, Failure> {
     let (id, tool) = (text(row, "id")?, text(row, "tool")?);
     let called_at = time_of_nanos(get(row, "called_at")?);

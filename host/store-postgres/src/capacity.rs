@@ -1,4 +1,4 @@
-//! The limit on what the store may hold.
+//! The size limit of the store.
 
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -11,15 +11,15 @@ use super::connections::Statement;
 use super::record::get;
 use super::schema::same_schema;
 
-/// How long a host relies on its last count, plus what it pushes itself. Counting with each push
-/// would make each wait for all others.
+/// How long a host relies on its last count, plus its own pushes. Counting with each push would
+/// make all pushes wait for each other.
 const BELIEVED: Duration = Duration::from_secs(10);
 
-/// What stands in place of a number where there is no limit.
+/// The value that means no limit.
 const NO_LIMIT: &str = "none";
 
-/// What is open, as the rows of the sessions have it, which is no less than there is; and the
-/// plugins.
+/// The size of open actions according to the rows of the sessions, which is an upper bound, plus
+/// the size of the plugins.
 const SUM: &str = concat!(
     "SELECT (
         SELECT coalesce(sum(bytes), 0)::bigint FROM airlock.sessions
@@ -29,7 +29,7 @@ const SUM: &str = concat!(
     same_schema!()
 );
 
-/// The same, to the byte.
+/// The exact size in bytes.
 const COUNT: &str = concat!(
     "SELECT (
         SELECT coalesce(sum(bytes), 0)::bigint FROM airlock.actions WHERE open
@@ -50,7 +50,7 @@ const SET_LIMIT: &str = concat!(
     " ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 );
 
-/// A host's estimate of what the store holds.
+/// A host's estimate of the store's size.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct UsageEstimate {
     limit: Option<u64>,
@@ -59,7 +59,7 @@ pub(super) struct UsageEstimate {
 }
 
 impl UsageEstimate {
-    /// How many bytes fit.
+    /// Returns the free space in bytes.
     fn left(&self) -> u64 {
         match self.limit {
             Some(limit) => limit.saturating_sub(self.held),
@@ -73,11 +73,11 @@ impl UsageEstimate {
 }
 
 impl PostgresStoreInner {
-    /// How many bytes there is room for. What other hosts push within seconds is not seen, so
-    /// together they may go beyond the limit by that.
+    /// Returns the free space in bytes. Recent pushes of other hosts are not included, so all
+    /// hosts together may exceed the limit by a few seconds' worth of pushes.
     ///
     /// # Errors
-    /// [`StoreError::StoreFull`] where there is no room for what is pushed.
+    /// [`StoreError::StoreFull`] if there is no room for the pushed bytes.
     pub async fn check_store_room(&self, pushed: u64) -> Result<u64, StoreError> {
         let mut usage = self.usage();
         let is_fresh = usage.counted.is_some_and(|at| at.elapsed() < BELIEVED);
@@ -133,7 +133,7 @@ impl PostgresStoreInner {
     pub async fn set_byte_limit(&self, limit: Option<u64>) -> Result<(), StoreError> {
         let limit = limit.map_or(NO_LIMIT.to_owned(), |bytes| bytes.to_string());
         self.read(&Statement::new(SET_LIMIT).bind(limit)).await?;
-        // What was counted is no longer compared with the right limit.
+        // The estimate is based on the old limit.
         *self.usage.lock().unwrap_or_else(PoisonError::into_inner) = UsageEstimate::default();
         Ok(())
     }

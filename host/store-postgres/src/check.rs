@@ -1,4 +1,4 @@
-//! Looking for what is not as it should be.
+//! Consistency checks.
 
 use airlock_model::store::StoreError;
 
@@ -8,7 +8,7 @@ use super::record::{get, text};
 use super::text::escaped;
 use super::{PostgresStoreInner, schema};
 
-/// Each gives one column of sentences, and sees one moment of the store.
+/// The checks. Each returns one column of sentences and sees a single state of the store.
 const QUESTIONS: [&str; 10] = [
     "SELECT format('the action %s needs the record of its call, which is not kept', a.id) AS said
         FROM airlock.actions AS a
@@ -46,7 +46,7 @@ const PAGE: i64 = 1000;
 
 impl PostgresStoreInner {
     pub async fn check(&self) -> Result<Vec<String>, StoreError> {
-        // The questions are about tables of this version.
+        // The checks require tables of this version.
         self.read(&Statement::new(schema::IS_SAME)).await?;
         let mut problems = Vec::new();
         for question in QUESTIONS {

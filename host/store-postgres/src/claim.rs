@@ -1,4 +1,4 @@
-//! Taking an action off a stack, for one host alone.
+//! Claims actions, each for one host.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -17,15 +17,15 @@ use super::schema::same_schema;
 use super::text::escaped;
 use super::{Nonce, PostgresStoreInner, session_key};
 
-/// What [`PostgresStoreInner::claimed`] reads: where the action stands now is known.
+/// The columns that [`PostgresStoreInner::claimed`] reads. The action's state is already known.
 macro_rules! claimed_columns {
     () => {
         concat!(action_columns!(), ", a.attempts, a.guest_state, a.token")
     };
 }
 
-/// A lease that has run out is taken note of where its action is claimed anew. The texts are
-/// arguments, so that they are written down once.
+/// A claim also records that an earlier lease of the action has expired. The texts are arguments,
+/// so that each is written only once.
 macro_rules! claim {
     ($before:literal, $which:literal) => {
         concat!(
@@ -52,7 +52,7 @@ macro_rules! claim {
     };
 }
 
-/// A row that somebody else is claiming right now is passed over instead of waited for.
+/// Skips a row that another host is claiming at the moment, instead of waiting for it.
 const CLAIM_TOPMOST: &str = claim!(
     "WITH topmost AS (
         SELECT id FROM airlock.actions
@@ -62,15 +62,15 @@ const CLAIM_TOPMOST: &str = claim!(
     "FROM topmost WHERE a.id = topmost.id"
 );
 
-/// By its id alone: that it is open follows from the rest, and said here would let the server look
-/// through the whole stack for it.
+/// Finds the action by its id alone. A condition that it is open would be redundant, and would let
+/// the server scan the whole stack.
 const CLAIM_NAMED: &str = claim!(
     "",
     "WHERE a.id = $13 AND a.session = $1 AND (a.state = 'pending' OR a.lease_until <= clock_timestamp())"
 );
 
-/// What a claim that had no answer took, if it took anything. Its lease begins anew: the caller
-/// counts from now on.
+/// Finds the action that a claim without a response took, if any. Its lease starts again, because
+/// the caller counts from now.
 const RECALL: &str = concat!(
     "UPDATE airlock.actions AS a SET lease_until = clock_timestamp() + $3 * interval '1 microsecond'
     WHERE a.session = $1 AND a.open AND a.nonce = $2 AND a.state = 'resolving' AND ",
@@ -116,7 +116,7 @@ impl PostgresStoreInner {
         }
     }
 
-    /// The topmost of those that can be read, as it is listed.
+    /// Claims the topmost readable action, in listing order.
     async fn claim_readable(
         &self,
         session: &SessionId,
@@ -185,7 +185,7 @@ impl PostgresStoreInner {
         })
     }
 
-    /// Why a named action could not be claimed.
+    /// Returns the reason why a named action could not be claimed.
     async fn answer_for(&self, session: &SessionId, id: &ActionId) -> Result<Claim, StoreError> {
         let statement = Statement::new(STATE)
             .bind(escaped(id.as_str()))
@@ -197,7 +197,8 @@ impl PostgresStoreInner {
             None => Claim::Unknown(id.clone()),
             Some("applied") => Claim::Resolved(id.clone(), Decision::Apply),
             Some("discarded") => Claim::Resolved(id.clone(), Decision::Discard),
-            // Also where it has become pending since: when it was to be claimed, somebody had it.
+            // The action may be pending again by now, but at the time of the claim another host
+            // held it.
             Some(_) => Claim::InProgress(id.clone()),
         })
     }
@@ -210,7 +211,7 @@ impl PostgresStoreInner {
     }
 }
 
-/// Needs no more of the row than what can always be read.
+/// Reads a lease, using only columns that are always readable.
 fn lease(row: &PgRow, session: &SessionId) -> Result<Lease, Failure> {
     let token: i64 = get(row, "token")?;
     Ok(Lease {

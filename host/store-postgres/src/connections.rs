@@ -1,8 +1,7 @@
-//! A few connections to one server, and statements that are tried again when one breaks.
+//! A few connections to one server, and retries of statements when one breaks.
 //!
-//! They are kept by deadpool rather than by sqlx's own pool, which asks the server once more about
-//! each connection that comes back, and tells a server that is down from one that is busy only by
-//! the time that it takes.
+//! They use deadpool instead of sqlx's pool. The latter sends an extra query for each returned
+//! connection, and distinguishes a server that is down from a busy one only by a timeout.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -18,7 +17,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 use super::problem::{Failure, is_duplicate, is_other_schema, is_passing};
 use super::schema;
 
-/// The first pause before another try; each further one is twice as long.
+/// The first pause before a retry; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(4);
 const MAX_PAUSE: Duration = Duration::from_millis(250);
 
@@ -27,14 +26,14 @@ const MAX_PAUSE: Duration = Duration::from_millis(250);
 pub struct Statement {
     sql: &'static str,
     arguments: PgArguments,
-    /// The first argument that could not be written.
+    /// The first argument that could not be encoded.
     wrong: Option<String>,
 }
 
 impl Statement {
     pub fn new(sql: &'static str) -> Self {
         let mut arguments = PgArguments::default();
-        // Room for a push with its state, nearly always.
+        // Enough for nearly every push with its state.
         arguments.reserve(16, 2048);
         Self {
             sql,
@@ -43,7 +42,7 @@ impl Statement {
         }
     }
 
-    /// Gives the next argument: `$1`, then `$2`.
+    /// Binds the next argument: `$1`, then `$2`.
     pub fn bind<'q, T: Encode<'q, Postgres> + Type<Postgres>>(mut self, value: T) -> Self {
         if let Err(error) = self.arguments.add(value) {
             self.wrong.get_or_insert(error.to_string());
@@ -51,7 +50,7 @@ impl Statement {
         self
     }
 
-    /// Sends it.
+    /// Sends the statement and returns its rows.
     pub async fn rows(&self, connection: &mut PgConnection) -> Result<Vec<PgRow>, sqlx::Error> {
         if let Some(wrong) = &self.wrong {
             return Err(sqlx::Error::InvalidArgument(wrong.clone()));
@@ -68,11 +67,11 @@ pub struct Connections {
     patience: Duration,
 }
 
-/// Makes connections, for the pool.
+/// Creates connections for the pool.
 #[derive(Debug)]
 struct Connector {
     options: PgConnectOptions,
-    /// One that was made before there was a pool.
+    /// A connection that was created before the pool.
     first: Mutex<Option<PgConnection>>,
 }
 
@@ -88,13 +87,13 @@ impl Manager for Connector {
             .take();
         match first {
             Some(connection) => Ok(connection),
-            // In a place of its own: a call that needs no new connection would otherwise be as
-            // large as all that making one takes.
+            // Boxed: otherwise the future of every call would be as large as that of creating a
+            // connection.
             None => Box::pin(self.options.connect()).await,
         }
     }
 
-    /// Whether it is still good is found out by its use.
+    /// Does nothing: a broken connection is noticed when it is used.
     async fn recycle(
         &self,
         _connection: &mut PgConnection,
@@ -105,7 +104,7 @@ impl Manager for Connector {
 }
 
 impl Connections {
-    /// `first` was made with `options`.
+    /// Creates a pool. `first` was connected with `options`.
     pub fn new(
         options: PgConnectOptions,
         first: PgConnection,
@@ -119,26 +118,26 @@ impl Connections {
         let pool = Pool::builder(connector)
             .max_size(most as usize)
             .runtime(Runtime::Tokio1)
-            // The one that was used last is the most likely to be good.
+            // The most recently used connection is the most likely to work.
             .queue_mode(QueueMode::Lifo)
             .build();
         let pool = pool.map_err(|error| sqlx::Error::Configuration(Box::new(error)))?;
         Ok(Self { pool, patience })
     }
 
-    /// How the server is reached.
+    /// Returns the connection options.
     pub fn options(&self) -> &PgConnectOptions {
         &self.pool.manager().options
     }
 
-    /// The answer to a statement that may be sent any number of times.
+    /// Returns the response to a statement that is safe to repeat.
     pub async fn rows(&self, statement: &Statement) -> Result<Vec<PgRow>, Failure> {
         self.rows_or_recall(statement, None).await
     }
 
-    /// The answer to a statement that may take effect once only. Where it may have done so before
-    /// the connection broke, `recall` is asked first: its rows, if there are any, are what the
-    /// statement would have answered.
+    /// Returns the response to a statement that may take effect only once. If it may have taken
+    /// effect before a connection broke, `recall` is sent first: if it returns rows, they are the
+    /// statement's response.
     pub async fn once(
         &self,
         statement: &Statement,
@@ -156,7 +155,7 @@ impl Connections {
         let mut was_sent = false;
         loop {
             let mut pooled = self.borrow(&mut backoff).await?;
-            // One that was sent before may have got there after all.
+            // An earlier attempt may have reached the server after all.
             let recall = recall.filter(|_| was_sent);
             was_sent = true;
             let asked = ask(pooled.connection(), statement, recall);
@@ -172,8 +171,7 @@ impl Connections {
                 }
             };
             if is_passing(&error) {
-                // Whatever broke one connection has most likely broken the others that were open at
-                // the time.
+                // The cause of one broken connection has probably broken the other open ones too.
                 let _ = self.pool.retain(|_, _| false);
             } else {
                 if recall.is_none() || !is_duplicate(&error) {
@@ -184,14 +182,14 @@ impl Connections {
                     pooled.give_back();
                     return Err(Failure::Refused(why));
                 }
-                // A statement that was refused leaves its connection as good as it was.
+                // A refused statement leaves its connection usable.
                 pooled.give_back();
             }
             backoff.pause(error).await?;
         }
     }
 
-    /// A connection for several statements.
+    /// Returns a connection for several statements.
     pub async fn borrow_patiently(&self) -> Result<PooledConnection, Failure> {
         self.borrow(&mut Backoff::new(self.patience)).await
     }
@@ -222,7 +220,7 @@ impl Connections {
                 after,
             },
             PoolError::Timeout(_) => Failure::Silent { after },
-            // Neither is closed, nor without a runtime, nor has it hooks.
+            // The other errors can't occur: the pool is open, has a runtime, and has no hooks.
             _ => Failure::Refused(sqlx::Error::PoolClosed),
         }
     }
@@ -242,8 +240,8 @@ async fn ask(
     statement.rows(connection).await
 }
 
-/// Why a statement was refused: where a newer host has changed the tables, a part that it names may
-/// be gone, and the server says so before it evaluates any condition.
+/// Returns the reason why a statement was refused. If a newer host has changed the tables, a
+/// column may be gone, and the server reports that before it evaluates any condition.
 async fn why_refused(connection: &mut PgConnection, error: sqlx::Error) -> sqlx::Error {
     if is_other_schema(&error) {
         return error;
@@ -254,7 +252,7 @@ async fn why_refused(connection: &mut PgConnection, error: sqlx::Error) -> sqlx:
     }
 }
 
-/// How long a call goes on trying.
+/// The retry state of a call.
 struct Backoff {
     patience: Duration,
     deadline: Instant,
@@ -270,7 +268,8 @@ impl Backoff {
         }
     }
 
-    /// Waits for the next try, each time for longer; after `last` there may be no other.
+    /// Waits before the next attempt, longer each time. Fails with `last` if there is no time for
+    /// another one.
     async fn pause(&mut self, last: sqlx::Error) -> Result<(), Failure> {
         if Instant::now() + self.pause >= self.deadline {
             let after = self.patience;
@@ -282,8 +281,8 @@ impl Backoff {
     }
 }
 
-/// A connection in use. It is closed with this, also where a future is dropped in the middle of a
-/// statement, unless it is given back.
+/// A connection in use. It is closed on drop unless it is given back, also if a future is dropped
+/// in the middle of a statement.
 #[derive(Debug)]
 pub struct PooledConnection(Option<Object<Connector>>);
 
@@ -292,7 +291,7 @@ impl PooledConnection {
         self.0.as_mut().expect("there until it is given back")
     }
 
-    /// The next one may use it.
+    /// Returns the connection to the pool.
     pub fn give_back(mut self) {
         self.0 = None;
     }
@@ -300,7 +299,7 @@ impl PooledConnection {
 
 impl Drop for PooledConnection {
     fn drop(&mut self) {
-        // Taken out of the pool, which makes room for another.
+        // Removes the connection from the pool, which makes room for another.
         self.0.take().map(Object::take);
     }
 }

@@ -13,8 +13,8 @@ use super::schema::same_schema;
 use super::text::escaped;
 use super::{PostgresStoreInner, session_key};
 
-/// The counter in the action's row makes hosts that record at the same time take turns. A denial
-/// that was committed during the wait is invisible to this statement, and deleted by the next.
+/// The counter in the action's row serializes hosts that record at the same time. This statement
+/// does not see a denial that was committed while it waited; the next one deletes it.
 const RECORD: &str = concat!(
     "WITH counted AS (
         UPDATE airlock.actions AS a SET denials = a.denials + 1
@@ -102,7 +102,7 @@ impl PostgresStoreInner {
     }
 }
 
-/// A denial as it is kept.
+/// Reads a stored denial.
 pub fn denied(row: &PgRow) -> Result<DenialRecord, Failure> {
     let number: i64 = get(row, "number")?;
     let Some(denial) = Denial::from_row(&text(row, "denial")?) else {

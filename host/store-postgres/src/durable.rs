@@ -38,12 +38,12 @@ macro_rules! records {
 const FIND: &str = records!("a.id = $1");
 const OPEN: &str = records!("a.open ORDER BY a.session, a.position DESC");
 const OPEN_OF_SESSION: &str = records!("a.open AND a.session = $1 ORDER BY a.position DESC");
-/// By their bytes, whatever the database's collation is.
+/// Sorts by bytes, whatever the database's collation is.
 const OPEN_SESSIONS: &str =
     "SELECT DISTINCT a.session_id COLLATE \"C\" AS session_id FROM airlock.actions AS a
     WHERE a.open AND ($1::text IS NULL OR a.session_id COLLATE \"C\" > $1::text)
     ORDER BY 1 LIMIT $2";
-/// The digest is what the index has.
+/// The index contains the digest.
 const OPEN_OF_WORKSPACE: &str = records!(
     "a.open AND sha256(a.workspace) = sha256($1) AND a.workspace = $1 ORDER BY a.session, a.position DESC"
 );
@@ -54,7 +54,7 @@ const RESOLVED_OF_SESSION: &str = records!(
     "NOT a.open AND ($2::bytea IS NULL OR a.workspace = $2) AND a.session = $3
     ORDER BY a.resolved_order DESC LIMIT $1"
 );
-/// A page of all.
+/// Selects a page of all actions.
 pub(super) const AFTER: &str = records!("a.id > $1 ORDER BY a.id LIMIT $2");
 
 const LIKE: &str = concat!(
@@ -133,8 +133,8 @@ impl DurableStore for PostgresStore {
             Scope::Workspace(path) => Statement::new(OPEN_OF_WORKSPACE).bind(bytes_of_path(path)),
         };
         let mut records = self.inner.records(statement).await?;
-        // By the ids themselves, which the server has by their digests. Within a session the order
-        // stays.
+        // Sorts by the ids themselves; the server sorts by their digests. The order within a
+        // session is kept.
         records.sort_by(|one, other| one.session.cmp(&other.session));
         Ok(records)
     }
