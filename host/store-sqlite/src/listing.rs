@@ -1,4 +1,4 @@
-//! What is kept, as it is listed.
+//! Lists stored actions.
 
 use airlock_model::pending::{ActionId, BriefAction, CallId, SessionId, StackedAction};
 use airlock_model::store::rows::bytes_of_path;
@@ -9,7 +9,7 @@ use super::problem::Problem;
 use super::rows::{ActionRow, select, select_all, select_brief};
 use super::stack::OPEN;
 
-/// What is on a session's stack, topmost first, at most `limit` of it.
+/// Returns at most `limit` actions on a session's stack, topmost first.
 pub(super) fn stack(
     connection: &Connection,
     session: &SessionId,
@@ -26,7 +26,7 @@ pub(super) fn stack(
     Ok(stacked)
 }
 
-/// The action of this id, where it is on the session's stack.
+/// Returns the action with this id, if it is on the session's stack.
 pub(super) fn stacked(
     connection: &Connection,
     session: &SessionId,
@@ -46,8 +46,8 @@ pub(super) fn stacked(
     Ok(only.map(|found| found.stored.stacked()))
 }
 
-/// The action of this call that lies lowest on the session's stack. Only that one is read in full:
-/// it is asked for at each apply, and one call may have pushed thousands.
+/// Returns the lowest action of this call on the session's stack. Only that one is read in full,
+/// because each apply asks for it and one call may have pushed thousands.
 pub(super) fn lowest_of_call(
     connection: &Connection,
     session: &SessionId,
@@ -72,8 +72,8 @@ pub(super) fn lowest_of_call(
     Ok(None)
 }
 
-/// What is on a session's stack in brief, all of it. The topmost is read in full, so that it is one
-/// that can be.
+/// Returns a brief list of all actions on a session's stack. The topmost one is read in full, to
+/// make sure that it is readable.
 pub(super) fn stack_briefly(
     connection: &Connection,
     session: &SessionId,
@@ -91,7 +91,7 @@ pub(super) fn stack_briefly(
     Ok(listed)
 }
 
-/// A [`Scope`] that another thread may read in.
+/// A [`Scope`] that can be sent to another thread.
 pub(super) enum Open {
     All,
     OfSession(SessionId),
@@ -107,8 +107,8 @@ impl Open {
         }
     }
 
-    /// Its open actions. Those of a workspace have no index of their own, which each push would
-    /// write: the index of open actions finds the rows to look at.
+    /// Returns the open actions in the scope. There is no index by workspace, because each push
+    /// would have to write it: the index of open actions finds the rows to look at.
     pub fn list(&self, connection: &Connection) -> Result<Vec<ActionRecord>, Problem> {
         match self {
             Open::All => {
@@ -128,14 +128,14 @@ impl Open {
     }
 }
 
-/// Sessions with open actions, from the index of those. One whose id can't be read is none that
-/// could be listed.
+/// Returns the sessions with open actions, from the index of those. Sessions with unreadable ids
+/// are skipped.
 pub(super) fn open_sessions(
     connection: &Connection,
     after: Option<&SessionId>,
     most: usize,
 ) -> Result<Vec<SessionId>, Problem> {
-    // Nothing is less than the empty text, which is an id too.
+    // No text sorts before the empty text, which is a valid id too.
     let beyond = if after.is_some() { ">" } else { ">=" };
     let select = format!(
         "SELECT DISTINCT a.session FROM actions a
@@ -183,7 +183,7 @@ pub(super) fn resolved_actions(
     }
 }
 
-/// Open actions that can't be read.
+/// Returns the open actions that can't be read.
 pub(super) fn unreadable(connection: &Connection) -> Result<Vec<UnreadableAction>, Problem> {
     let mut all = Vec::new();
     let tail = format!("WHERE {OPEN} ORDER BY a.session, a.position DESC");
@@ -207,7 +207,7 @@ fn records(
     Ok(records)
 }
 
-/// Ids that begin or end with this.
+/// Returns ids that begin or end with this text.
 pub(super) fn ids_like(
     connection: &Connection,
     part: &str,

@@ -1,5 +1,6 @@
-//! The log of commits, which stays beside the file for the next who opens the store: to write it
-//! back and to make another one costs a program of one command more than all that it decides.
+//! The log of commits, which stays next to the file for the next program that opens the store.
+//! Writing it back and creating a new one takes longer than everything else that a short-lived
+//! command does.
 
 use std::fs::File;
 use std::io;
@@ -11,16 +12,17 @@ use rusqlite::config::DbConfig;
 
 use super::foreign::beside;
 
-/// A log of more bytes is written back by the last who closes the store: who opens it reads all of
-/// its log.
+/// Maximum size of a log that is left in place. The last process to close the store writes a
+/// larger one back, because opening a store reads the whole log.
 const LEFT: u64 = 2 << 20;
 
-/// Lets the connection leave the log as it is when it is closed.
+/// Lets the connection keep the log when it is closed.
 pub(super) fn leave(connection: &Connection) -> rusqlite::Result<()> {
     leave_or_not(connection, true)
 }
 
-/// To be asked before a connection is closed: whoever is the last writes back a log that is large.
+/// Keeps the log if it is small. Call it before closing a connection: the last one to close writes
+/// a large log back.
 pub(super) fn leave_if_small(connection: &Connection, path: &Path) {
     let is_large = length(path).is_ok_and(|bytes| bytes > LEFT);
     if is_large && let Err(error) = leave_or_not(connection, false) {
@@ -28,10 +30,10 @@ pub(super) fn leave_if_small(connection: &Connection, path: &Path) {
     }
 }
 
-/// Brings what was committed to the disk.
+/// Syncs the log to disk.
 ///
 /// # Errors
-/// Where the log is there and can't be synced. One that is gone was written back.
+/// If the log exists and can't be synced. A missing log was already written back.
 pub(super) fn sync(path: &Path) -> io::Result<()> {
     match open_regular_file(beside(path, "-wal")).and_then(|log: File| log.sync_all()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -39,10 +41,10 @@ pub(super) fn sync(path: &Path) -> io::Result<()> {
     }
 }
 
-/// How many bytes the log of the store at `path` has; none where there is none.
+/// Returns the size of the log of the store at `path`, in bytes; 0 if there is none.
 ///
 /// # Errors
-/// Where that can't be read.
+/// If the size can't be read.
 pub(super) fn length(path: &Path) -> io::Result<u64> {
     match beside(path, "-wal").metadata() {
         Ok(found) => Ok(found.len()),

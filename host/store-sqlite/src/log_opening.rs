@@ -1,8 +1,8 @@
-//! How SQLite opens a log that is there already: without a sync of the folder, which is for one
-//! that is new.
+//! Makes SQLite open an existing log without syncing the folder, which only a new log needs.
 //!
-//! SQLite takes every log that it opens for a new one, and syncs the folder with the first commit.
-//! So it is given a file system of another name, which is its own but for how it opens a log.
+//! SQLite treats every log that it opens as new, and syncs the folder with the first commit. This
+//! module registers a file system under another name that is identical to SQLite's, except for how
+//! it opens a log.
 
 use std::ffi::{CStr, OsStr, c_int};
 use std::os::unix::ffi::OsStrExt;
@@ -13,16 +13,18 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use rusqlite::ffi::{self, sqlite3_file, sqlite3_filename, sqlite3_vfs};
 
-/// What it is called.
+/// The name of the file system.
 const NAME: &CStr = c"airlock";
 
-/// A log has a header, and is synced together with its folder before anything follows that.
+/// Size of a log's header. The header is synced together with the folder before anything follows
+/// it.
 const HEADER: u64 = 32;
 
-/// SQLite's own, before ours was made of it. Never changed once it is there.
+/// SQLite's own file system, from which ours is copied. It is set once.
 static ORIGINAL: AtomicPtr<sqlite3_vfs> = AtomicPtr::new(ptr::null_mut());
 
-/// The name of that file system; none where it can't be had, and SQLite's own is as good.
+/// Returns the name of the file system; `None` if it can't be registered, in which case SQLite's
+/// own works too.
 pub fn name() -> Option<&'static CStr> {
     static IS_REGISTERED: OnceLock<bool> = OnceLock::new();
     IS_REGISTERED.get_or_init(register).then_some(NAME)
@@ -48,7 +50,7 @@ fn register() -> bool {
     unsafe { ffi::sqlite3_vfs_register(ours, 0) == ffi::SQLITE_OK }
 }
 
-/// Opens a file for SQLite, which has just made room for it at `file`.
+/// Opens a file for SQLite, which has just allocated memory for it at `file`.
 extern "C" fn open(
     _: *mut sqlite3_vfs,
     name: sqlite3_filename,

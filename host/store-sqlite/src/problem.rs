@@ -10,18 +10,18 @@ use rusqlite::ffi::{self, ErrorCode};
 
 use super::schema::{self, SchemaMismatch};
 
-/// Why a statement, or a row, was no good. It becomes a [`StoreError`] where the file's path is
+/// The reason why a statement or a row failed. It becomes a [`StoreError`] once the file's path is
 /// known.
 #[derive(Debug)]
 pub(super) enum Problem {
     Sqlite(rusqlite::Error),
-    /// The action that was asked for is kept, and its row is no good.
+    /// The requested action exists, but its row is unreadable.
     Unreadable(UnreadableAction),
-    /// A row holds what no version of this library writes.
+    /// A row contains data that no version of this library writes.
     BadRow(String),
-    /// The session has no room for it.
+    /// The session has no room for the push.
     NoRoom(StoreError),
-    /// A newer version has changed the tables while this one had the file open.
+    /// A newer version changed the tables while this one had the file open.
     Newer(u32),
     StoreFull {
         limit: u64,
@@ -38,7 +38,7 @@ impl From<rusqlite::Error> for Problem {
     }
 }
 
-/// What [`Room::check`](airlock_model::store::Room::check) refuses.
+/// A push that [`Room::check`](airlock_model::store::Room::check) refuses.
 impl From<StoreError> for Problem {
     fn from(full: StoreError) -> Self {
         Problem::NoRoom(full)
@@ -52,7 +52,7 @@ impl From<io::Error> for Problem {
 }
 
 impl Problem {
-    /// Whether another process has the file locked.
+    /// Returns whether another process has the file locked.
     pub fn is_busy(&self) -> bool {
         match self {
             Problem::Sqlite(error) => is_busy(error),
@@ -93,12 +93,13 @@ impl Problem {
     }
 }
 
-/// Whether another process has the file locked.
+/// Returns whether another process has the file locked.
 pub(super) fn is_busy(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
 }
 
-/// The file at `path` can't be used: `problem` goes on from its name.
+/// Creates an error for an unusable file at `path`. `problem` continues the sentence that starts
+/// with its name.
 pub(super) fn unfit(path: &Path, kind: BackendErrorKind, problem: impl Into<String>) -> StoreError {
     StoreError::backend(kind, path.display().to_string(), problem)
 }
@@ -154,8 +155,8 @@ fn of_sqlite(error: &rusqlite::Error, path: &Path) -> (BackendErrorKind, &'stati
     let rusqlite::Error::SqliteFailure(failure, _) = error else {
         return (BackendErrorKind::Damaged, "is damaged");
     };
-    // The file with the index of the log is given its size at once, which fails so where the disk
-    // is full.
+    // SQLite allocates the log's index file at its full size, and fails with this error if the
+    // disk is full.
     if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE {
         return (BackendErrorKind::NoSpace, "has no space left on its disk");
     }
@@ -168,7 +169,8 @@ fn of_sqlite(error: &rusqlite::Error, path: &Path) -> (BackendErrorKind, &'stati
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
             (BackendErrorKind::Busy, "is locked by another process")
         }
-        // SQLite doesn't tell why; who asks the system to open the file for writing hears it.
+        // SQLite does not report the cause, so open the file for writing to get the system's
+        // error.
         ErrorCode::CannotOpen => match OpenOptions::new().append(true).open(path) {
             Err(error) => of_io(&error),
             Ok(_) => (BackendErrorKind::Denied, "can't be opened"),

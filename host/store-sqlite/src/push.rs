@@ -1,4 +1,4 @@
-//! Putting actions on a stack, and how much room it has.
+//! Pushes actions onto a stack, and computes its free room.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::stack::{OPEN, json};
 use super::writer::Undo;
 use super::{SqliteStore, calls, capacity, maintenance};
 
-/// Details and states of at most so many bytes stand in their action's row.
+/// Maximum size of details and states that are stored in their action's row, in bytes.
 const SMALL: usize = 1024;
 
 impl SqliteStore {
@@ -55,7 +55,7 @@ fn put_on_top(
     put(connection, hosts, push, top + 1, pushing)
 }
 
-/// Puts actions where there is a place for each of them, for a host that pushes for these plugins.
+/// Stores actions at places that are free, for a host that pushes for these plugins.
 pub(super) fn put(
     connection: &Connection,
     hosts: &HostRegistry,
@@ -71,7 +71,7 @@ pub(super) fn put(
     held.check(more, push.capacity, push.capacity_bytes)?;
     let is_kept = is_kept(connection, &push.plugin)?;
     if !is_kept {
-        // The ones that earlier hosts have left make room for it.
+        // Plugins that earlier hosts left behind make room for it.
         maintenance::forget_plugins(connection, pushing)?;
     }
     let plugin_bytes = match is_kept {
@@ -95,7 +95,8 @@ pub(super) fn put(
     Ok(())
 }
 
-/// What the session has on its stack or claimed, and the position of the topmost.
+/// Returns the room that the session's open and claimed actions take, and the position of the
+/// topmost one.
 pub(super) fn room_and_top(
     connection: &Connection,
     session: &SessionId,
@@ -116,7 +117,7 @@ pub(super) fn room_and_top(
     Ok(row)
 }
 
-/// What there is, and is left, where the file may grow by so many bytes.
+/// Returns the used and the free room, if the file may grow by this many bytes.
 pub(super) fn room(
     connection: &Connection,
     session: &SessionId,
@@ -183,9 +184,9 @@ fn insert(
     Ok(())
 }
 
-/// Takes back a push that nobody heard of, but for what was claimed meanwhile.
+/// Removes a push whose caller is gone, except for actions that were claimed in the meantime.
 fn unpush(connection: &Connection, push: &Push) -> Result<(), Problem> {
-    // A claim that came to nothing leaves its token.
+    // A released claim leaves its token.
     let delete = "DELETE FROM actions WHERE id = ? AND token = 0 RETURNING number";
     for pushed in &push.actions {
         let number: Option<i64> = connection
@@ -210,7 +211,7 @@ fn unpush(connection: &Connection, push: &Push) -> Result<(), Problem> {
     }
 }
 
-/// What is kept in the row, and what apart from it.
+/// Splits a value into the part that is stored in the row and the part that is stored separately.
 fn by_size<T: AsRef<[u8]> + ?Sized>(value: Option<&T>) -> (Option<&T>, Option<&T>) {
     match value {
         Some(value) if value.as_ref().len() > SMALL => (None, Some(value)),

@@ -1,4 +1,4 @@
-//! On which connection a query is answered.
+//! Chooses the connection for a query.
 
 use std::sync::Arc;
 
@@ -10,8 +10,7 @@ use super::problem::Problem;
 use super::{SqliteStore, SqliteStoreInner};
 
 impl SqliteStore {
-    /// Answers a query that is short: on the connection that writes, as long as nobody else uses
-    /// the store.
+    /// Runs a short query, on the write connection as long as no other caller uses the store.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         query: impl FnOnce(&Connection) -> Result<T, Problem> + Send + 'static,
@@ -19,7 +18,7 @@ impl SqliteStore {
         self.read_then(query, Ok).await
     }
 
-    /// The same, and makes something of the answer once the connection is free again.
+    /// Runs a short query, and converts the result once the connection is free again.
     pub(super) async fn read_then<P, T: Send + 'static>(
         &self,
         query: impl FnOnce(&Connection) -> Result<P, Problem> + Send + 'static,
@@ -35,7 +34,7 @@ impl SqliteStore {
         .await
     }
 
-    /// Answers a query that may take long, which no commit waits for.
+    /// Runs a query that may take long, without blocking commits.
     pub(super) async fn read_apart<T: Send + 'static>(
         &self,
         query: impl FnOnce(&Connection) -> Result<T, Problem> + Send + 'static,
@@ -43,7 +42,7 @@ impl SqliteStore {
         self.with_inner(|inner| inner.readers.read(query)).await
     }
 
-    /// Does what waits for the disk, and names the file in what goes wrong.
+    /// Runs disk work, and adds the file's path to its errors.
     pub(super) async fn with_inner<T: Send + 'static>(
         &self,
         work: impl FnOnce(&SqliteStoreInner) -> Result<T, Problem> + Send + 'static,

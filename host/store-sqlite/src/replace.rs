@@ -1,4 +1,4 @@
-//! Putting actions in the place of pending ones.
+//! Replaces pending actions with new ones.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::stack::{OPEN, by_id, forget_plugin};
 use super::writer::Undo;
 use super::{SqliteStore, capacity, push};
 
-/// What was discarded: which actions, the lowest first, and whose they were.
+/// The discarded actions, lowest first, and their plugins.
 #[derive(Default)]
 struct Replaced {
     actions: Vec<ActionId>,
@@ -47,7 +47,7 @@ impl SqliteStore {
             }
             Ok((replaced.actions, capacity::is_loose(connection)?))
         };
-        // It can't be taken back, but whoever looks is to look again.
+        // A replacement can't be undone, but watchers must look again.
         let (watchers, of) = (self.inner.watchers.clone(), session.clone());
         let unheard = move |_| {
             watchers.notify(&of);
@@ -73,7 +73,7 @@ fn replace(
     pushing: &HashSet<Digest>,
 ) -> Result<Replaced, Problem> {
     let mut old = Vec::new();
-    // Each once.
+    // Each id once.
     for id in replacement.ids().collect::<BTreeSet<_>>() {
         let found = by_id(connection, id)?;
         let goes = |found: &ActionRow| {
@@ -135,7 +135,7 @@ fn discard(
     Ok(())
 }
 
-/// Lifts what lies above a place that one action had, so that all that are pushed fit there.
+/// Moves the actions above a single action's place up, so that all new ones fit there.
 fn make_room(connection: &Connection, push: &Push, place: i64) -> Result<(), Problem> {
     let more = i64::try_from(push.actions.len()).unwrap_or(i64::MAX) - 1;
     if more < 1 {

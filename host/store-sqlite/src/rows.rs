@@ -1,4 +1,4 @@
-//! Reading actions from rows.
+//! Reads actions from rows.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -15,8 +15,8 @@ use rusqlite::{Connection, Params, Row};
 
 use super::problem::Problem;
 
-/// What [`ActionRow::read`] reads, from `actions a`. No join: SQLite would plan one anew for each
-/// value that is bound.
+/// The columns that [`ActionRow::read`] reads from `actions a`. It uses no join, because SQLite
+/// would plan one again for each bound value.
 const COLUMNS: &str = "a.number, a.id, a.session, a.state, a.interrupted, a.label,
     a.source_tool_name, a.source_is_own_tool, a.has_reject, a.durable, a.plugin, a.grants, a.workspace,
     a.workspace_identity, a.pushed_at, a.call, a.expires_at, a.effects,
@@ -27,7 +27,7 @@ const COLUMNS: &str = "a.number, a.id, a.session, a.state, a.interrupted, a.labe
     a.state = 'resolving' AND lease_over(a.holder, a.lease_until) AS lease_over,
     NOT a.durable AND host_gone(a.owner) AS host_gone";
 
-/// An action, and what else changing it takes.
+/// An action, with the columns that are needed to change it.
 pub(super) struct ActionRow {
     pub number: i64,
     pub session: SessionId,
@@ -99,7 +99,7 @@ impl ActionRow {
         })
     }
 
-    /// Whether it is on the stack, for anybody to claim.
+    /// Returns whether the action is on the stack and can be claimed.
     pub fn is_pending(&self) -> bool {
         self.stored.is_pending()
     }
@@ -109,7 +109,8 @@ impl ActionRow {
     }
 }
 
-/// What [`brief`] reads: nothing that may be long, but for the label, and nothing behind that.
+/// The columns that [`brief`] reads. Except for the label, none of them, and none before them in
+/// the row, may be long.
 const BRIEF_COLUMNS: &str = "a.id, a.label, a.source_tool_name, a.state, a.interrupted, a.attempts,
     a.decision, a.expires_at,
     a.state = 'resolving' AND lease_over(a.holder, a.lease_until) AS lease_over,
@@ -156,7 +157,8 @@ fn decision(row: &Row<'_>) -> Result<Option<Decision>, Problem> {
     }
 }
 
-/// What of these is pending, in brief. What can't be read so is passed over, as by [`select`].
+/// Selects the pending ones of these actions in brief. Unreadable ones are skipped, as in
+/// [`select`].
 pub(super) fn select_brief(
     connection: &Connection,
     tail: &str,
@@ -174,8 +176,8 @@ pub(super) fn select_brief(
     })
 }
 
-/// Hands over one after the other, as long as more are wanted. What can't be read is passed over:
-/// it must not hide the others.
+/// Passes on one action after another, as long as more are wanted. Unreadable ones are skipped, so
+/// that they don't hide the others.
 pub(super) fn select(
     connection: &Connection,
     tail: &str,
@@ -196,7 +198,7 @@ fn tell_left_out(unreadable: &UnreadableAction) {
     tracing::warn!("the action {id} is left out: {problem}");
 }
 
-/// The same, with what can't be read.
+/// Selects actions like [`select`], including unreadable ones.
 pub(super) fn select_all(
     connection: &Connection,
     tail: &str,
@@ -207,10 +209,10 @@ pub(super) fn select_all(
     select_columns(connection, columns, tail, params, wants_more)
 }
 
-/// How a row is read.
+/// A function that reads a row.
 type Read<T> = fn(&Row<'_>) -> Result<T, Problem>;
 
-/// The columns are what is read of each row, and how.
+/// Selects these columns and reads each row with a function.
 fn select_columns<T>(
     connection: &Connection,
     columns: (&str, Read<T>),
@@ -234,7 +236,7 @@ fn select_columns<T>(
     Ok(())
 }
 
-/// What is wrong with the row alone; anything else is the file's fault.
+/// Returns the problem if it is in the row alone. Any other error is a problem of the file.
 fn unreadable(row: &Row<'_>, problem: Problem) -> Result<UnreadableAction, Problem> {
     let problem = match problem {
         Problem::BadRow(what) => what,
@@ -272,16 +274,16 @@ fn digest(row: &Row<'_>, column: &str) -> Result<Option<Digest>, Problem> {
         .map(Digest::from_bytes))
 }
 
-/// Milliseconds since 1970, as a row keeps a time.
+/// Returns the milliseconds since 1970, as stored in rows.
 pub(super) fn millis(time: SystemTime) -> i64 {
     match time.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(since) => i64::try_from(since.as_millis()).unwrap_or(i64::MAX),
-        // A clock that was never set.
+        // The clock is before 1970, so it was probably never set.
         Err(before) => i64::try_from(before.duration().as_millis()).map_or(i64::MIN, |it| -it),
     }
 }
 
-/// A time as a row keeps it. One that this system can't tell is given as 1970.
+/// Converts a stored time. A time that this system can't represent becomes 1970.
 pub(super) fn time(millis: i64) -> SystemTime {
     let distance = Duration::from_millis(millis.unsigned_abs());
     let time = match millis >= 0 {

@@ -1,4 +1,4 @@
-//! The tables, and how a file comes to have them.
+//! The tables, and their migrations.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ pub(super) const VERSION: u32 = 10;
 /// Marks a SQLite file as ours, in its `application_id`: "Alck".
 pub(super) const APPLICATION_ID: u32 = 0x416c_636b;
 
-/// The digest of the schema that all steps make, which takes some milliseconds each time that a
+/// The digest of the schema after all steps. Computing it takes some milliseconds each time a
 /// program opens a store.
 const NEWEST: &str = "sha256:9d6c26409a3b067f28e3775c9459b2f49837f61f5c6fbd9c2e19a88d15792dba";
 
-/// One step for each version, from an empty file on. A released step is never changed.
+/// One step for each version, starting from an empty file. Never change a released step.
 const STEPS: [&str; VERSION as usize] = [
     FIRST,
     FEWER_PAGES,
@@ -99,10 +99,10 @@ CREATE TABLE guest_states (
 ) STRICT;
 ";
 
-/// What a commit costs is the pages that it writes. So details and states that are small stand in
-/// the action's own row, and only large ones apart from it, where they are not written again with
-/// each change of state. And the index of open actions has a condition that only the end changes:
-/// SQLite writes an index's page whenever a column of its condition is set.
+/// The cost of a commit is the number of pages that it writes. So small details and states are in
+/// the action's own row. Only large ones are stored separately, where a change of state does not
+/// write them again. The condition of the index of open actions changes only when an action ends,
+/// because SQLite writes an index's page whenever a column of its condition is set.
 const FEWER_PAGES: &str = "
 ALTER TABLE actions ADD COLUMN details TEXT;
 ALTER TABLE actions ADD COLUMN guest_state BLOB;
@@ -112,8 +112,8 @@ DROP INDEX open_actions;
 CREATE INDEX open_actions ON actions (session, position) WHERE resolved IS NULL;
 ";
 
-/// Who pushed, from where, and how much. The index of open actions answers how many bytes a session
-/// has, and whether a plugin is still needed, without a look at the rows.
+/// The source and the size of a push. The index of open actions contains a session's bytes and the
+/// needed plugins, so the rows need not be read.
 const PLACES_AND_SIZES: &str = "
 ALTER TABLE actions ADD COLUMN plugin_name TEXT;
 ALTER TABLE actions ADD COLUMN source_is_own_tool INTEGER NOT NULL DEFAULT 0;
@@ -131,8 +131,8 @@ DROP INDEX open_actions;
 CREATE INDEX open_actions ON actions (session, position, bytes, plugin) WHERE resolved IS NULL;
 ";
 
-/// What was called, and what its caller got; who decided, of which only a name was kept, and how
-/// that is known. Older rows have none of it.
+/// The call and its result; the decider, of which only a name was stored before, and how the host
+/// knows it. Older rows have none of this.
 const CALLS_AND_DECIDERS: &str = "
 CREATE TABLE calls (
     id TEXT PRIMARY KEY,
@@ -157,7 +157,7 @@ const EXPIRY: &str = "
 ALTER TABLE actions ADD COLUMN expires_at INTEGER;
 ";
 
-/// What the host saw an action do in its rehearsal.
+/// The effects of actions that the host observed in rehearsals.
 const EFFECTS: &str = "
 -- Applies of earlier versions wrote to the workspace itself: nobody can find out what those did that were cut off.
 UPDATE actions SET last_error = last_error || ' (by an earlier version)' WHERE interrupted AND resolved IS NULL;
@@ -173,7 +173,7 @@ CREATE TABLE effect_pieces (
 ) STRICT;
 ";
 
-/// What actions have spent of budgets, each once in an account.
+/// The budget use of actions; each action counts once per account.
 const SPENDINGS: &str = "
 CREATE TABLE spendings (
     account TEXT NOT NULL,
@@ -189,8 +189,8 @@ CREATE TABLE spendings (
 CREATE INDEX spendings_of_accounts ON spendings (account, spent_at);
 ";
 
-/// Numbers of all actions, for which a million rows need not be read; and which of the open ones
-/// are more than pending.
+/// Totals of all actions, so that a million rows need not be read, and the open actions that are
+/// not simply pending.
 const TOTALS: &str = "
 CREATE TABLE totals (
     one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -213,8 +213,8 @@ CREATE INDEX unusual_actions ON actions (number)
     WHERE resolved IS NULL AND (state = 'resolving' OR interrupted <> 0 OR durable = 0);
 ";
 
-/// In `interrupted` is the number of an [`Interruption`](airlock_model::pending::Interruption).
-/// Before, the error's text told one from the other.
+/// `interrupted` contains the number of an [`Interruption`](airlock_model::pending::Interruption).
+/// Before, the error's text distinguished them.
 const INTERRUPTIONS: &str = "
 UPDATE actions SET interrupted = 2 WHERE interrupted AND resolved IS NULL AND last_error IS NOT
     'an apply was begun, and its host stopped before the end was recorded: it may have taken effect, wholly or in part';
@@ -232,13 +232,13 @@ CREATE TABLE denials (
 CREATE INDEX denials_by_time ON denials (denied_at);
 ";
 
-/// What is wrong with a file that is to be a store.
+/// The reason why a file can't be used as a store.
 pub(super) enum SchemaMismatch {
-    /// It is a SQLite file of something else.
+    /// The file is a SQLite database of another program.
     Foreign,
-    /// Somebody added to its schema, or changed it.
+    /// Another program changed the schema or added to it.
     Altered(String),
-    /// A later version of this library has changed its tables.
+    /// A later version of this library changed the tables.
     Newer(u32),
     Sqlite(rusqlite::Error),
 }
@@ -249,8 +249,9 @@ impl From<rusqlite::Error> for SchemaMismatch {
     }
 }
 
-/// Refuses a file whose tables a newer version has changed since it was opened: what this one wrote
-/// there would lack what the newer one needs. To be asked in the transaction.
+/// Refuses a file whose tables a newer version has changed since it was opened, because rows
+/// written by this version would lack data that the newer one needs. Call it inside the
+/// transaction.
 pub(super) fn refuse_newer(connection: &Connection) -> Result<(), Problem> {
     let version: u32 = connection
         .prepare_cached("PRAGMA user_version")?
@@ -261,15 +262,15 @@ pub(super) fn refuse_newer(connection: &Connection) -> Result<(), Problem> {
     }
 }
 
-/// Makes the tables where there are none yet, or fewer.
+/// Creates missing tables and migrates old ones.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), SchemaMismatch> {
     if version_now(connection)? == Some(VERSION) {
         return compare(connection, VERSION);
     }
-    // Another process may be at it too: whoever comes second finds it done.
+    // Another process may migrate too; the second one finds the work done.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let done = version(&transaction)?.unwrap_or(0);
-    // No trigger of somebody else's runs in a migration.
+    // Make sure that no foreign trigger runs during the migration.
     compare(&transaction, done)?;
     for step in &STEPS[done as usize..] {
         transaction.execute_batch(step)?;
@@ -279,10 +280,10 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), SchemaMismatch>
     Ok(transaction.commit()?)
 }
 
-/// The version of the file's tables; none for an empty file.
+/// Returns the version of the file's tables; `None` for an empty file.
 ///
-/// It is read in one transaction: another process may be making the tables at the same time, and
-/// half of what it did would look like a file of somebody else.
+/// It is read in one transaction. Another process may be creating the tables at the same time, and
+/// a partial schema would look like another program's file.
 pub(super) fn version_now(connection: &Connection) -> Result<Option<u32>, SchemaMismatch> {
     let transaction = connection.unchecked_transaction()?;
     let version = version(&transaction)?;
@@ -307,11 +308,11 @@ fn version(connection: &Connection) -> Result<Option<u32>, SchemaMismatch> {
     }
 }
 
-/// Tables, indexes, triggers and views, by kind and name, as the statements that made them.
+/// Tables, indexes, triggers and views: the statements that created them, by kind and name.
 type Schema = BTreeMap<(String, String), String>;
 
-/// Whether the schema is what this library makes, and nothing else: a trigger changes what is kept,
-/// unseen.
+/// Checks that the schema is exactly the one that this library creates. An extra trigger could
+/// silently change stored data.
 fn compare(connection: &Connection, version: u32) -> Result<(), SchemaMismatch> {
     let found = schema(connection)?;
     if version == VERSION && digest(&found).to_string() == NEWEST {
@@ -352,12 +353,12 @@ fn digest(schema: &Schema) -> Digest {
 }
 
 fn schema(connection: &Connection) -> Result<Schema, rusqlite::Error> {
-    // What `ANALYZE` keeps is SQLite's own, and changes nothing.
+    // The tables of `ANALYZE` belong to SQLite and have no effect on results.
     let select = "SELECT type, name, coalesce(sql, '') FROM sqlite_schema WHERE substr(name, 1, 11) <> 'sqlite_stat'";
     let mut statement = connection.prepare(select)?;
     let rows = statement.query_map([], |row| {
         let sql: String = row.get(2)?;
-        // How SQLite sets and quotes what it writes down differs between its versions.
+        // SQLite versions differ in the whitespace and quoting of stored statements.
         let plain = sql.chars().filter(|c| !c.is_whitespace() && *c != '"');
         Ok(((row.get(0)?, row.get(1)?), plain.collect()))
     })?;
