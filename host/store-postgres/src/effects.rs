@@ -1,4 +1,4 @@
-//! What the host saw an action do in its rehearsal.
+//! The effects of actions that the host observed in rehearsals.
 
 use airlock_model::effects::{EffectsRecord, PackedEffects};
 use airlock_model::pending::{ActionId, SessionId};
@@ -12,8 +12,8 @@ use super::schema::same_schema;
 use super::text::escaped;
 use super::{PostgresStoreInner, session_key};
 
-/// What is kept takes the place of what was kept before. The row of the session is locked and
-/// counts what is more; it may count more than there is, as for whatever is resolved.
+/// Replaces the stored effects. The session's row is locked and counts the additional bytes. It
+/// may count too much, as after a resolution.
 const KEEP: &str = concat!(
     "WITH open AS (
         SELECT id, effects_bytes FROM airlock.actions WHERE id = $1 AND session = $2 AND open AND ",
@@ -37,8 +37,8 @@ const KEEP: &str = concat!(
     SELECT (SELECT count(*) FROM open) AS open, (SELECT count(*) FROM kept) AS kept"
 );
 
-/// What [`effects`] reads, of a table `a`. The ids of actions are in the order of their bytes, and
-/// those of pieces in the database's own, which their index is in.
+/// The columns that [`effects`] reads, from a table `a`. The ids of actions sort by their bytes,
+/// and those of pieces by the database's collation, like their index.
 macro_rules! effects_columns {
     () => {
         "a.effects, (
@@ -62,7 +62,7 @@ const GUEST_STATE: &str = concat!(
 );
 
 impl PostgresStoreInner {
-    /// Keeps it with an open action. Where there is none any more, nothing is kept.
+    /// Stores the effects of an open action. Does nothing if the action is not open.
     pub async fn keep_effects(
         &self,
         session: &SessionId,
@@ -119,7 +119,7 @@ impl PostgresStoreInner {
         Ok(found.map_err(|error| self.error(error))?.flatten())
     }
 
-    /// The state that an open action was pushed with.
+    /// Returns the state with which an open action was pushed.
     pub async fn guest_state(
         &self,
         session: &SessionId,
@@ -137,7 +137,7 @@ impl PostgresStoreInner {
     }
 }
 
-/// What is kept with an action.
+/// Reads the stored effects of an action.
 pub fn effects(row: &PgRow) -> Result<Option<EffectsRecord>, Failure> {
     let Some(summary) = optional_text(row, "effects")? else {
         return Ok(None);

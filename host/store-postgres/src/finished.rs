@@ -1,4 +1,4 @@
-//! Work whose end must be known, though whoever asked for it may go away.
+//! Runs work to completion even if its caller goes away.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -8,8 +8,8 @@ use tokio::runtime::Handle;
 
 type Work<T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send>>;
 
-/// Does `work` where it is asked for. Where this future is dropped before, the work goes on by
-/// itself, and is undone where it succeeds in the end.
+/// Runs `work` in place. If this future is dropped earlier, the work continues in the background,
+/// and is undone if it succeeds.
 pub fn or_undone<T: Send + 'static, U: FnOnce() + Send + Unpin + 'static>(
     runtime: &Handle,
     work: impl Future<Output = Result<T, StoreError>> + Send + 'static,
@@ -23,7 +23,7 @@ pub fn or_undone<T: Send + 'static, U: FnOnce() + Send + Unpin + 'static>(
 
 struct Finished<T: Send + 'static, U: FnOnce() + Send + 'static> {
     runtime: Handle,
-    /// None once it has ended.
+    /// `None` once the work has ended.
     rest: Option<(Work<T>, U)>,
 }
 

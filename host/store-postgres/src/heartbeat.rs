@@ -22,7 +22,7 @@ const BEAT: &str = concat!(
     " ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until"
 );
 
-/// Beats from the first volatile action on, until the store is dropped.
+/// Sends heartbeats from the first volatile action until the store is dropped.
 #[derive(Debug)]
 pub struct Heartbeat {
     connections: Arc<Connections>,

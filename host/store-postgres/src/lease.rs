@@ -1,5 +1,5 @@
-//! What becomes of a claim. Each statement names the token, so that one whose claim has passed to
-//! somebody else changes nothing.
+//! Ends and renews claims. Each statement names the token, so an outdated claim changes nothing
+//! after another host has taken the action over.
 
 use airlock_model::pending::{ActionId, SessionId};
 use airlock_model::store::{APPLY_INTERRUPTED, Completion, DISCARD_INTERRUPTED, Lease, StoreError};
@@ -17,8 +17,8 @@ const RENEW: &str = concat!(
     " RETURNING 1"
 );
 
-/// Also where the lease has run out, as long as nobody else has claimed the action since: it is the
-/// truth, and spares somebody an action of unknown end.
+/// Also works for an expired lease, as long as no other host has claimed the action since. The
+/// result is true, and it avoids an action with unknown outcome.
 const COMPLETE: &str = concat!(
     "UPDATE airlock.actions SET open = false,
         state = CASE WHEN $6 OR decision = 'apply' THEN 'applied' ELSE 'discarded' END,
@@ -33,8 +33,7 @@ const COMPLETE: &str = concat!(
     " RETURNING plugin"
 );
 
-/// Asks for no version of the tables, as for each statement that recalls what was done before: what
-/// was done was done.
+/// Does not check the version of the tables, like every statement that looks up an earlier effect.
 const RECALL_COMPLETED: &str =
     "SELECT plugin FROM airlock.actions WHERE id = $1 AND session = $2 AND token = $3 AND NOT open";
 
@@ -75,7 +74,7 @@ const RECOVERED: &str = concat!(
     " RETURNING 1"
 );
 
-/// The same as for a lease that expires.
+/// Has the same effect as an expired lease.
 const ABANDON: &str = concat!(
     "UPDATE airlock.actions SET state = 'pending', nonce = NULL, lease_until = NULL,
         interrupted = CASE WHEN decision = 'apply' THEN greatest(interrupted, 1) ELSE interrupted END,
@@ -85,7 +84,7 @@ const ABANDON: &str = concat!(
     " RETURNING 1"
 );
 
-/// No host has an empty name, so the owner is gone.
+/// No host has an empty name, so the owner counts as gone.
 const LOSE: &str = concat!(
     "UPDATE airlock.actions SET owner = ''::bytea
     WHERE id = ANY($1) AND session = $2 AND open AND NOT durable AND ",
@@ -126,7 +125,7 @@ impl PostgresStoreInner {
             .bind(completion.error().map(escaped))
             .bind(before.is_some())
             .bind(before.map(|details| escaped(&details.reason)))
-            // A map of strings to values can always be written.
+            // A map from strings to values is always serializable.
             .bind(extra.and_then(|extra| serde_json::to_string(extra).ok()))
             .bind(by.map(|by| by.actor.kind()))
             .bind(by.map(|by| by.evidence.as_str()))

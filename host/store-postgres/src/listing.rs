@@ -1,4 +1,4 @@
-//! What is on a session's stack.
+//! Lists the actions on a session's stack.
 
 use airlock_model::pending::{ActionId, BriefAction, CallId, SessionId, StackedAction};
 use airlock_model::store::StoreError;
@@ -98,13 +98,13 @@ impl PostgresStoreInner {
         let top = self.list(session, Some(1)).await?.pop();
         match top {
             Some(top) => Ok(Some(top)),
-            // Either there is none, or it can't be read.
+            // Either there is none, or it is unreadable.
             None => Ok(self.list(session, None).await?.into_iter().next()),
         }
     }
 
-    /// The topmost is asked for in full at the same time: where it can't be read, or has changed
-    /// between the two statements, all are.
+    /// Also requests the topmost action in full. If it is unreadable, or has changed between the
+    /// two statements, all actions are read in full.
     pub async fn list_briefly(&self, session: &SessionId) -> Result<Vec<BriefAction>, StoreError> {
         let statement = Statement::new(LIST_BRIEFLY).bind(session_key(session));
         let (rows, top) = tokio::try_join!(self.read(&statement), self.list(session, Some(1)))?;
@@ -118,7 +118,8 @@ impl PostgresStoreInner {
         Ok(in_full.into_iter().map(BriefAction::from).collect())
     }
 
-    /// What can be read. The rest is passed over: it must not hide the others.
+    /// Returns the readable actions. The others are skipped, so that they don't hide the readable
+    /// ones.
     pub fn readable<T>(
         &self,
         rows: &[PgRow],

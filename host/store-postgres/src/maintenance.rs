@@ -1,4 +1,4 @@
-//! Deleting what is no longer needed.
+//! Deletes data that is no longer needed.
 
 use std::collections::HashSet;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -17,20 +17,20 @@ use super::record::{get, micros};
 use super::schema::same_schema;
 use super::text::escaped;
 
-/// How many rows one statement takes away: so few that nobody waits for long.
+/// Maximum number of rows that one statement deletes, to keep it short.
 const BATCH: i64 = 1000;
 
-/// How many of them a host takes away by itself at once.
+/// Maximum number of rows that a host deletes in one run.
 const AT_ONCE: u64 = 5000;
 
-/// How often a host looks whether there is anything to forget.
+/// Interval between the runs of a host.
 const LOOKS: Duration = Duration::from_secs(3600);
 
-/// How soon it goes on where there was more.
+/// Pause before the next run if there is more to delete.
 const GOES_ON: Duration = Duration::from_secs(60);
 
-/// The oldest come first, so a batch with nothing to forget is the last. Rows that others are
-/// taking away are left to them.
+/// Deletes the oldest rows first, so a batch that deletes nothing is the last one. Rows that
+/// others are deleting are skipped.
 const PRUNE: &str = concat!(
     "WITH oldest AS (
         SELECT id, resolved_order, resolved_at FROM airlock.actions
@@ -45,8 +45,8 @@ const PRUNE: &str = concat!(
     SELECT (SELECT count(*) FROM gone) AS gone, (SELECT max(resolved_order) FROM oldest) AS last"
 );
 
-/// A session onto which something was pushed since we looked has another top, and stays. Those that
-/// somebody pushes onto are left alone.
+/// A session with a push since the first look has another top, and stays. Sessions with a push in
+/// progress are skipped.
 const FORGET_SESSIONS: &str = concat!(
     "WITH idle AS MATERIALIZED (
         SELECT s.key, s.top FROM airlock.sessions AS s
@@ -88,7 +88,7 @@ const FORGET_PLUGINS: &str = concat!(
 
 const UNNEEDED_PLUGIN: &str = concat!("SELECT 1 FROM ", unneeded_plugins!(), " AND p.digest = $1");
 
-/// Notes how far it came, in the order of the ends.
+/// Stores its progress, in order of resolution.
 const FORGET_DETAILS: &str = concat!(
     "WITH old AS (
         SELECT id, resolved_order FROM airlock.actions
@@ -108,7 +108,7 @@ const FORGET_DETAILS: &str = concat!(
     SELECT count(*) AS seen FROM old"
 );
 
-/// What no action refers to. A push makes a call and its actions in one statement.
+/// Deletes calls without actions. A push creates a call and its actions in one statement.
 const FORGET_CALLS: &str = concat!(
     "WITH unneeded AS (
         SELECT id FROM airlock.calls AS c WHERE NOT EXISTS (SELECT FROM airlock.actions AS a WHERE a.call = c.id) AND ",
@@ -176,7 +176,8 @@ impl PostgresStoreInner {
         self.read(&statement).await.map(drop)
     }
 
-    /// Called after each resolution; nearly always it only looks at a clock.
+    /// Runs maintenance if it is due. Called after each resolution; usually, it only looks at a
+    /// clock.
     pub fn maintain_if_due(self: &Arc<Self>) {
         {
             let mut due = self
@@ -200,8 +201,8 @@ impl PostgresStoreInner {
         self.pushing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// After the end of an action of its. A plugin that this host pushes for will probably be
-    /// needed again.
+    /// Deletes a plugin after one of its actions ended, if no action needs it. A plugin that this
+    /// host pushes for is kept, because it will probably be needed again.
     pub async fn forget_plugin_where_unneeded(&self, plugin: &str) {
         let is_pushing = plugin
             .parse()
@@ -221,7 +222,7 @@ impl PostgresStoreInner {
         }
     }
 
-    /// A page of them at a time, from where the last one ended.
+    /// Deletes details page by page, continuing from the last run.
     async fn forget_details(&self) -> Result<(), StoreError> {
         loop {
             let batch = Statement::new(FORGET_DETAILS)
@@ -274,7 +275,7 @@ impl PostgresStoreInner {
         Ok(total)
     }
 
-    /// All that is kept of an action that was resolved. Whether there was one.
+    /// Deletes a resolved action completely. Returns whether it existed.
     pub async fn forget(&self, id: &ActionId) -> Result<bool, StoreError> {
         let forget = Statement::new(FORGET).bind(escaped(id.as_str()));
         let was_there = !self.read(&forget).await?.is_empty();
@@ -291,7 +292,7 @@ impl PostgresStoreInner {
         self.in_batches(FORGET_SESSIONS).await
     }
 
-    /// Repeats a statement until less is gone than it may take away at once.
+    /// Repeats a statement until it deletes fewer rows than one batch.
     pub async fn in_batches(&self, sql: &'static str) -> Result<(), StoreError> {
         loop {
             let batch = Statement::new(sql).bind(BATCH);
@@ -308,7 +309,7 @@ impl PostgresStoreInner {
         self.pushing().iter().map(Digest::to_string).collect()
     }
 
-    /// Those that no open action needs, but for some.
+    /// Deletes plugins that no open action needs, except for these.
     async fn forget_plugins(&self, but: &[String]) -> Result<u64, StoreError> {
         let unneeded = Statement::new(UNNEEDED_PLUGINS).bind(but);
         if self.read(&unneeded).await?.is_empty() {
@@ -320,9 +321,9 @@ impl PostgresStoreInner {
             .await
             .map_err(|error| self.error(error))?;
         let connection = borrowed.connection();
-        // A push that has seen its plugin must not lose it before it commits: while the table is
-        // locked, none is under way. The lock is held for milliseconds, and not waited for long,
-        // since pushes wait behind us meanwhile.
+        // A push that has seen its plugin must not lose it before it commits. While the table is
+        // locked, no push is in progress. The lock is held for milliseconds and has a short
+        // timeout, because pushes queue behind it.
         let locked = raw_sql(
             "BEGIN; SET LOCAL lock_timeout = '500ms'; LOCK TABLE airlock.actions IN SHARE ROW EXCLUSIVE MODE",
         );
@@ -338,8 +339,8 @@ impl PostgresStoreInner {
                 borrowed.give_back();
                 Ok(gone)
             }
-            // Somebody else works on the table for long: next time. The connection is closed, and
-            // the transaction with it.
+            // Another transaction uses the table for long: try again next time. The connection is
+            // closed, which ends the transaction.
             Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some("55P03") => Ok(0),
             Err(error) => Err(self.error(Failure::from(error))),
         }

@@ -1,8 +1,8 @@
-//! Notifying other hosts that a session's stack has changed, and being notified by them.
+//! Notifies other hosts of changes to a session's stack, and receives their notifications.
 //!
-//! A notification is no part of the statement that makes the change: the server would let only one
-//! such transaction commit at a time. It follows in a statement of its own, for all sessions that
-//! have changed meanwhile, which nobody waits for.
+//! A notification is not part of the statement that makes the change, because the server would
+//! commit only one such transaction at a time. A separate statement follows for all sessions that
+//! have changed by then; no caller waits for it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,13 +32,13 @@ const NOTIFY: &str =
 /// At most 200 notifications a second: changes in between are batched.
 const BETWEEN_NOTIFICATIONS: Duration = Duration::from_millis(5);
 
-/// After so long without a notification we check whether the server is still alive.
+/// Quiet period after which the connection is checked.
 const SILENCE: Duration = Duration::from_secs(20);
 
-/// Between two tries to listen.
+/// Pause between attempts to listen.
 const BETWEEN_TRIES: Duration = Duration::from_millis(200);
 
-/// Local waiters, and notifications that are still to be sent.
+/// Local watchers, and notifications that are not sent yet.
 #[derive(Debug)]
 pub struct ChangeNotifier {
     shared: Arc<Shared>,
@@ -51,7 +51,7 @@ pub struct ChangeNotifier {
 
 #[derive(Debug)]
 struct Shared {
-    /// Marks our own notifications, which are to be ignored.
+    /// Marks this host's own notifications, which are ignored.
     host: String,
     watchers: Watchers,
     watched: Mutex<HashMap<SessionKey, SessionId>>,
@@ -78,7 +78,7 @@ impl ChangeNotifier {
         }
     }
 
-    /// The session's stack has changed, by this host's doing.
+    /// Announces that this host changed the session's stack.
     pub fn tell(&self, session: &SessionId) {
         self.shared.watchers.notify(session);
         lock(&self.shared.changed).insert(session_key(session));
@@ -111,15 +111,14 @@ impl ChangeNotifier {
 impl Shared {
     fn remember_watched(&self, session: &SessionId) {
         let mut watched = lock(&self.watched);
-        // Those that nobody watches any more go when there is no room, so that each costs little on
-        // the whole.
+        // Remove unwatched sessions only when the map is full, so that the amortized cost is low.
         if watched.len() == watched.capacity() {
             watched.retain(|_, session| self.watchers.watches(session));
         }
         watched.insert(session_key(session), session.clone());
     }
 
-    /// `payload` is the host's mark and the session's key.
+    /// Handles a notification. `payload` is the host's mark and the session's key.
     fn hear(&self, payload: &str) {
         let Some((host, key)) = payload.split_once(':') else {
             return;
@@ -174,7 +173,7 @@ async fn keep_telling(shared: &Shared, connections: &Connections) {
 }
 
 async fn keep_listening(shared: &Shared, options: PgConnectOptions) {
-    // sqlx's listener wants a pool.
+    // sqlx's listener requires a pool.
     let pool = PgPoolOptions::new()
         .max_connections(1)
         .idle_timeout(None)
@@ -189,19 +188,19 @@ async fn keep_listening(shared: &Shared, options: PgConnectOptions) {
     }
 }
 
-/// Ends with an error when the connection does.
+/// Listens until the connection fails.
 async fn listen(shared: &Shared, pool: &PgPool) -> Result<(), sqlx::Error> {
     let mut listener = PgListener::connect_with(pool).await?;
     listener.eager_reconnect(false);
     listener.listen(CHANNEL).await?;
-    // What has changed before we listened was told to nobody.
+    // Changes before this point were not received.
     shared.watchers.notify_all();
     loop {
         match timeout(SILENCE, listener.try_recv()).await {
             Ok(Ok(Some(notification))) => shared.hear(notification.payload()),
             Ok(Ok(None)) => return Err(sqlx::Error::PoolClosed),
             Ok(Err(error)) => return Err(error),
-            // A connection that broke without a word looks like a quiet one.
+            // A silently broken connection looks like a quiet one.
             Err(_) => match timeout(SILENCE, listener.execute("SELECT 1")).await {
                 Ok(Ok(_)) => {}
                 Ok(Err(error)) => return Err(error),

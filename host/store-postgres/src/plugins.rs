@@ -1,4 +1,4 @@
-//! The plugins that pushed what is open.
+//! The plugins that pushed open actions.
 
 use airlock_model::digest::Digest;
 use airlock_model::store::{PluginBytes, StoreError};

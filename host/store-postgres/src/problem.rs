@@ -9,18 +9,18 @@ use sqlx::error::DatabaseError;
 
 use super::schema;
 
-/// Why a statement has no answer.
+/// The reason why a statement has no response.
 #[derive(Debug)]
 pub enum Failure {
-    /// The last of several tries, within `after`.
+    /// The error of the last attempt within `after`.
     Unreachable { last: sqlx::Error, after: Duration },
-    /// There was no answer at all.
+    /// No response at all.
     Silent { after: Duration },
     /// All connections were in use.
     Busy { connections: u32, after: Duration },
-    /// It is no use to try again.
+    /// Retrying is useless.
     Refused(sqlx::Error),
-    /// A row holds what this version can't read.
+    /// A row contains data that this version can't read.
     Unreadable(String),
 }
 
@@ -30,8 +30,8 @@ impl From<sqlx::Error> for Failure {
     }
 }
 
-/// Whether the server, or the way to it, may be better in a moment. The statement may have taken
-/// effect all the same.
+/// Returns whether the server, or the network, may recover soon. The statement may have taken
+/// effect anyway.
 pub fn is_passing(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::PoolTimedOut => true,
@@ -50,21 +50,21 @@ fn is_passing_code(code: &str) -> bool {
         .contains(&code)
 }
 
-/// Whether two statements made the same row at once.
+/// Returns whether two statements created the same row at once.
 pub fn is_duplicate(error: &sqlx::Error) -> bool {
     error
         .as_database_error()
         .is_some_and(|error| error.is_unique_violation())
 }
 
-/// Whether the server ended a transaction that waited for another one, and that one for it.
+/// Returns whether the server ended a transaction because of a deadlock.
 pub fn is_deadlock(error: &sqlx::Error) -> bool {
     error
         .as_database_error()
         .is_some_and(|error| code(error) == "40P01")
 }
 
-/// Whether the tables were found to be of another version.
+/// Returns whether the tables have another version.
 pub fn is_other_schema(error: &sqlx::Error) -> bool {
     error
         .as_database_error()
@@ -83,7 +83,7 @@ fn code(error: &dyn DatabaseError) -> String {
 }
 
 impl Failure {
-    /// What can't be read is this action's row.
+    /// Adds the id of the action whose row is unreadable.
     pub fn of(self, id: &ActionId) -> Self {
         match self {
             Failure::Unreadable(problem) => {
@@ -93,12 +93,12 @@ impl Failure {
         }
     }
 
-    /// What is wrong, as a clause.
+    /// Returns the problem as a clause.
     pub fn problem(self) -> String {
         self.described().1
     }
 
-    /// As an error of the store at `location`.
+    /// Converts to an error of the store at `location`.
     pub fn at(self, location: &str) -> StoreError {
         let (kind, problem) = self.described();
         StoreError::backend(kind, location, problem)
@@ -152,7 +152,7 @@ fn unreachable(last: &sqlx::Error, after: Duration) -> (BackendErrorKind, String
     (BackendErrorKind::Unreachable, problem)
 }
 
-/// The error's own words, without sqlx's about it.
+/// Returns the error's own message, without sqlx's prefix.
 fn said(error: &sqlx::Error) -> String {
     match error {
         sqlx::Error::Database(error) => error.message().to_owned(),
@@ -177,7 +177,7 @@ fn refused(error: &sqlx::Error) -> (BackendErrorKind, String) {
                 format!("has a wrong address: {words}"),
             ),
             sqlx::Error::Tls(_) => not_private(&words),
-            // A certificate that can't be trusted, among others.
+            // This includes untrusted certificates.
             sqlx::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
                 not_private(&words)
             }
@@ -216,7 +216,7 @@ fn refused(error: &sqlx::Error) -> (BackendErrorKind, String) {
             BackendErrorKind::Busy,
             format!("is locked by others: {words}"),
         ),
-        // An entry in its `pg_hba.conf` that is missing or forbids it, or no such user.
+        // A `pg_hba.conf` entry is missing or rejects the connection, or the user does not exist.
         "28000" => (
             BackendErrorKind::Denied,
             format!(

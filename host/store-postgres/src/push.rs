@@ -1,4 +1,5 @@
-//! Putting actions on a stack: one statement, which holds the capacity and gives each its place.
+//! Pushes actions onto a stack in one statement, which checks the capacity and assigns the
+//! positions.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use super::schema::same_schema;
 use super::text::escaped;
 use super::{PostgresStoreInner, session_key};
 
-/// Keeps the record of the call.
+/// Stores the record of the call.
 macro_rules! keep_call {
     () => {
         ", called AS (
@@ -29,7 +30,7 @@ macro_rules! keep_call {
     };
 }
 
-/// Puts the actions where `stack` says that the topmost of them is to lie.
+/// Inserts the actions. `stack` provides the position of the topmost one.
 macro_rules! put {
     () => {
         " INSERT INTO airlock.actions (session, session_id, position, plugin, id, label, source_tool_name, details, has_reject,
@@ -45,8 +46,8 @@ macro_rules! put {
     };
 }
 
-/// The row of the session is made or locked, the actions put behind it. It has rows for an answer
-/// where they were pushed.
+/// Creates or locks the session's row, then inserts the actions. Returns rows if the actions were
+/// pushed.
 macro_rules! push_onto {
     ($before:literal, $where:literal) => {
         concat!(
@@ -68,7 +69,7 @@ macro_rules! push_onto {
 
 pub(super) use {keep_call, put};
 
-/// Nearly always the plugin has pushed before.
+/// The plugin has nearly always pushed before.
 const PUSH: &str = push_onto!(
     "",
     " AND EXISTS (SELECT FROM airlock.plugins WHERE digest = $4)"
@@ -86,22 +87,21 @@ const IS_KEPT: &str = concat!(
     same_schema!()
 );
 
-/// Takes back what nobody has claimed. The row of the session may count more than there is.
+/// Removes unclaimed actions. The session's row may then count too much.
 const UNPUSH: &str = concat!(
     "DELETE FROM airlock.actions WHERE id = ANY($1) AND session = $2 AND token = 0 AND ",
     same_schema!()
 );
 
-/// What the session has.
+/// Counts the session's open actions.
 const ROOM: &str = concat!(
     "SELECT count(*) AS open, coalesce(sum(a.bytes), 0)::bigint AS bytes
     FROM airlock.actions AS a WHERE a.session = $1 AND a.open AND ",
     same_schema!()
 );
 
-/// What the session has room for. Its row counts no resolutions, which so need not lock it: where
-/// it says that there is no room, what is open is counted. The top tells whether something was
-/// pushed since.
+/// Recounts the session's open actions if its row says that there is no room. The row does not
+/// count resolutions, so they don't have to lock it. The top tells whether there was a push since.
 const COUNT: &str = concat!(
     "UPDATE airlock.sessions AS s SET open = counted.open, bytes = counted.bytes
     FROM (
@@ -114,7 +114,7 @@ const COUNT: &str = concat!(
     " RETURNING s.open, s.bytes"
 );
 
-/// Whether a push that had no answer took effect.
+/// Looks up whether a push without a response took effect.
 const RECALL: &str = "SELECT 1 FROM airlock.actions WHERE id = $1 AND session = $2";
 
 fn ids(push: &Push) -> Vec<String> {
@@ -148,7 +148,7 @@ impl PostgresStoreInner {
             self.note_pushed(bytes);
             return Ok(());
         }
-        // Either there seems to be no room, or the plugin is not kept.
+        // Either there seems to be no room, or the plugin is not stored.
         loop {
             let held = self.counted(&push.session).await?;
             held.check(room, push.capacity, push.capacity_bytes)?;
@@ -171,7 +171,7 @@ impl PostgresStoreInner {
         }
     }
 
-    /// Takes back a push that nobody heard of, but for what was claimed meanwhile.
+    /// Removes a push whose caller is gone, except for actions that were claimed in the meantime.
     pub async fn unpush(&self, push: &Push) -> Result<(), StoreError> {
         let statement = Statement::new(UNPUSH)
             .bind(ids(push))
@@ -180,7 +180,7 @@ impl PostgresStoreInner {
         Ok(())
     }
 
-    /// The same, without being waited for.
+    /// Removes a push in the background.
     pub fn unpush_later(self: &Arc<Self>, push: Arc<Push>) {
         let inner = Arc::clone(self);
         self.runtime.spawn(async move {
@@ -207,7 +207,7 @@ impl PostgresStoreInner {
     async fn room_as(&self, sql: &'static str, session: &SessionId) -> Result<Room, StoreError> {
         let statement = Statement::new(sql).bind(session_key(session));
         let rows = self.read(&statement).await?;
-        // Nothing was ever pushed, or something just now: then another try tells.
+        // There was either no push ever, or one just now: another attempt decides.
         let Some(row) = rows.first() else {
             return Ok(Room::default());
         };
@@ -233,9 +233,9 @@ impl PostgresStoreInner {
         Ok(!rows.is_empty())
     }
 
-    /// A statement that puts actions somewhere, with its arguments.
+    /// Binds the arguments of a statement that inserts actions.
     pub fn bind(&self, push: &Push, sql: &'static str) -> Result<Statement, StoreError> {
-        // One call's actions share what they were granted, and where.
+        // The actions of one call share their grants and workspace.
         let first = push.actions.first().map(|NewAction { action, .. }| action);
         let grants = first.map(|first| json(&first.grants)).transpose();
         let identity = first.and_then(|first| first.workspace_identity.as_deref());

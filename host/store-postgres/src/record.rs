@@ -19,7 +19,7 @@ use super::HostId;
 use super::problem::Failure;
 use super::text::unescaped;
 
-/// What [`action`] reads, of a table `a`.
+/// The columns that [`action`] reads, from a table `a`.
 macro_rules! action_columns {
     () => {
         "a.id, a.label, a.source_tool_name, a.source_is_own_tool, a.details, a.has_reject, a.durable, a.plugin, a.plugin_name,
@@ -27,14 +27,14 @@ macro_rules! action_columns {
     };
 }
 
-/// What [`brief`] reads beside the state: nothing that may be long, but for the label.
+/// The columns that [`brief`] reads besides the state. Only the label may be long.
 macro_rules! name_columns {
     () => {
         "a.id, a.label, a.source_tool_name, a.expires_at"
     };
 }
 
-/// What [`stored`] and [`brief`] read beside that.
+/// The additional columns that [`stored`] and [`brief`] read.
 macro_rules! state_columns {
     () => {
         "a.state, a.interrupted, a.attempts, a.last_error, a.decision, a.owner,
@@ -45,7 +45,7 @@ macro_rules! state_columns {
     };
 }
 
-/// What [`record`] reads beside both.
+/// The additional columns that [`record`] reads.
 macro_rules! record_columns {
     () => {
         "a.session_id, a.holder, (extract(epoch FROM a.leased_at) * 1000000)::bigint AS leased_at, a.reason, a.extra,
@@ -55,7 +55,7 @@ macro_rules! record_columns {
 
 pub(super) use {action_columns, name_columns, record_columns, state_columns};
 
-/// An action, and where it stands by the server's clock. As the host `reader` sees it: its own
+/// Reads an action and its state by the server's clock, as the host `reader` sees it: its own
 /// volatile actions are never lost.
 pub fn stored(row: &PgRow, reader: &HostId) -> Result<StoredAction, Failure> {
     let effects = optional_text(row, "effects")?;
@@ -72,7 +72,7 @@ pub fn stored(row: &PgRow, reader: &HostId) -> Result<StoredAction, Failure> {
     Ok(StoredAction::new(action(row)?, attempts(row)?, columns))
 }
 
-/// The same in brief.
+/// Reads an action in brief.
 pub fn brief(row: &PgRow, reader: &HostId) -> Result<BriefAction, Failure> {
     let (label, tool) = (text(row, "label")?, text(row, "source_tool_name")?);
     let name = NamedAction::new(text(row, "id")?, label, tool);
@@ -83,7 +83,7 @@ pub fn brief(row: &PgRow, reader: &HostId) -> Result<BriefAction, Failure> {
     Ok(action)
 }
 
-/// Without effects.
+/// Reads the state without the effects.
 fn columns_of_state(row: &PgRow, reader: &HostId) -> Result<StateColumns, Failure> {
     let written = match get(row, "state")? {
         "applied" => WrittenState::Resolved(Decision::Apply),
@@ -117,13 +117,13 @@ fn expires_at(row: &PgRow) -> Result<Option<SystemTime>, Failure> {
     Ok(get::<Option<i64>>(row, "expires_at")?.map(time_of_nanos))
 }
 
-/// Bytes that were cut into pieces, which are in their order; none of them is no piece.
+/// Returns bytes that were split into pieces, in order. A null value means no pieces.
 pub fn pieces(row: &PgRow, column: &str) -> Result<Vec<Arc<[u8]>>, Failure> {
     let pieces: Option<Vec<Vec<u8>>> = get(row, column)?;
     Ok(pieces.into_iter().flatten().map(Arc::from).collect())
 }
 
-/// With what an operator may want to know.
+/// Reads an action with details for operators.
 pub fn record(row: &PgRow, reader: &HostId) -> Result<ActionRecord, Failure> {
     let stored = stored(row, reader)?;
     let session = SessionId::from(text(row, "session_id")?);
@@ -164,7 +164,7 @@ fn decided_by(row: &PgRow) -> Result<DecidedBy, Failure> {
         .map_err(|column| Failure::Unreadable(format!("has no known {column}")))
 }
 
-/// An action as it was pushed.
+/// Reads an action as it was pushed.
 pub fn action(row: &PgRow) -> Result<PendingAction, Failure> {
     let plugin: &str = get(row, "plugin")?;
     let workspace: Option<&[u8]> = get(row, "workspace")?;
@@ -188,7 +188,7 @@ pub fn action(row: &PgRow) -> Result<PendingAction, Failure> {
     Ok(action)
 }
 
-/// A value of a column.
+/// Reads a column.
 pub fn get<'r, T: Decode<'r, Postgres> + Type<Postgres>>(
     row: &'r PgRow,
     column: &str,
@@ -200,7 +200,7 @@ pub fn get<'r, T: Decode<'r, Postgres> + Type<Postgres>>(
     })
 }
 
-/// A text that may have had NUL characters.
+/// Reads a text in which NUL characters may be escaped.
 pub fn text(row: &PgRow, column: &str) -> Result<String, Failure> {
     Ok(unescaped(get(row, column)?))
 }
@@ -230,7 +230,7 @@ fn parsed_digest(text: &str) -> Result<Digest, Failure> {
         .map_err(|error| Failure::Unreadable(format!("can't be read: {error}")))
 }
 
-/// What the row of a claim is about, where it is about anything.
+/// Reads the decision of a claim, if there is one.
 fn optional_decision(row: &PgRow) -> Result<Option<Decision>, Failure> {
     Ok(match get::<Option<&str>>(row, "decision")? {
         Some("apply") => Some(Decision::Apply),
@@ -252,7 +252,7 @@ pub fn time_of_nanos(nanos: i64) -> SystemTime {
     time.unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-/// Nanoseconds since 1970; as near as can be for times beyond three centuries from then.
+/// Returns the nanoseconds since 1970, saturating for times more than three centuries away.
 pub fn nanos_of_time(time: SystemTime) -> i64 {
     let nanos = |distance: Duration| i64::try_from(distance.as_nanos()).unwrap_or(i64::MAX);
     match time.duration_since(SystemTime::UNIX_EPOCH) {
@@ -261,8 +261,8 @@ pub fn nanos_of_time(time: SystemTime) -> i64 {
     }
 }
 
-/// Microseconds, as intervals are given: at most a thousand years, since the server's own times end
-/// somewhere.
+/// Returns the microseconds of an interval: at most a thousand years, because the server's range
+/// of times is limited.
 pub fn micros(time: Duration) -> i64 {
     const MAX_TIME: Duration = Duration::from_secs(1000 * 31_557_600);
     time.min(MAX_TIME).as_micros() as i64

@@ -1,4 +1,4 @@
-//! Putting actions in the place of pending ones, in one statement.
+//! Replaces pending actions with new ones in one statement.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::schema::same_schema;
 use super::text::escaped;
 use super::{PostgresStore, PostgresStoreInner, finished, session_key};
 
-/// What can be discarded without a claim. An apply whose lease has run out is interrupted.
+/// Actions that can be discarded without a claim. An apply with an expired lease is interrupted.
 macro_rules! goes {
     () => {
         "(a.interrupted = 0 AND (a.state = 'pending'
@@ -23,7 +23,7 @@ macro_rules! goes {
     };
 }
 
-/// How the stack stands without what is to go, and whether that can.
+/// Computes the stack without the discarded actions, and checks that they can be discarded.
 const STANDS: &str = concat!(
     "SELECT s.top, count(*) FILTER (WHERE a.goes) AS goes, coalesce(bool_or(a.goes AND a.id = $3), false) AS pending,
         count(*) FILTER (WHERE NOT a.goes) AS open, coalesce(sum(a.bytes) FILTER (WHERE NOT a.goes), 0)::bigint AS bytes,
@@ -38,9 +38,9 @@ const STANDS: &str = concat!(
     " GROUP BY s.key, s.top"
 );
 
-/// Nothing happens where the stack has become another: where something was pushed since or came
-/// back, the top is higher, and above may be more than this statement sees. Rows are locked before
-/// that of the session, as by whoever gives one back.
+/// Does nothing if the stack has changed. After a push or a released claim, the top is higher, and
+/// there may be more actions above than this statement sees. Locks the actions' rows before the
+/// session's row, in the same order as releasing a claim.
 const REPLACE: &str = concat!(
     "WITH old AS MATERIALIZED (
         SELECT a.id, a.position FROM airlock.actions AS a
@@ -82,7 +82,7 @@ const REPLACE: &str = concat!(
     ") SELECT id, plugin FROM replaced ORDER BY resolved_order"
 );
 
-/// What a replacement that had no answer has done.
+/// Looks up the effect of a replacement that had no response.
 const RECALL: &str = "SELECT id, plugin FROM airlock.actions
     WHERE id = ANY($1) AND session = $2 AND nonce = $3 AND NOT open ORDER BY resolved_order";
 
@@ -95,7 +95,7 @@ impl PostgresStore {
         let session = push.session.clone();
         let inner = Arc::clone(&self.inner);
         let replacing = async move { inner.replace(&push, &replacement).await };
-        // It can't be taken back, but whoever looks is to look again.
+        // A replacement can't be undone, but watchers must look again.
         let (inner, of) = (Arc::clone(&self.inner), session.clone());
         let unheard = move || inner.notifier.tell(&of);
         let replaced = finished::or_undone(&self.inner.runtime, replacing, unheard).await?;
@@ -107,12 +107,12 @@ impl PostgresStore {
     }
 }
 
-/// How the stack stands without what is to go.
+/// The stack without the discarded actions.
 struct Standing {
     top: i64,
-    /// How many go.
+    /// The number of discarded actions.
     goes: i64,
-    /// Whether that is among them which must be.
+    /// Whether the required action is one of them.
     is_pending: bool,
     left: Room,
     is_plugin_kept: bool,

@@ -1,4 +1,4 @@
-//! The tables, and how they come to be: any number of hosts may start on an empty database at once.
+//! The tables and their migrations. Any number of hosts may start on an empty database at once.
 
 use airlock_model::store::{BackendErrorKind, StoreError};
 use sqlx::postgres::PgRow;
@@ -7,28 +7,28 @@ use sqlx::{PgConnection, Row, raw_sql};
 use super::connections::Statement;
 use super::problem::{Failure, is_deadlock};
 
-/// The version of the tables that this library reads and writes: one for each step. A literal, so
-/// that statements can have it in their texts.
+/// The version of the tables that this library reads and writes: one per step. A literal, so that
+/// it can be part of a statement's text.
 macro_rules! schema_version {
     () => {
         9
     };
 }
 
-/// What begins the text that is no boolean, in the error that [`same_schema`] makes.
+/// The prefix of the invalid boolean in the error that [`same_schema`] raises.
 macro_rules! other_schema {
     () => {
         "airlock schema "
     };
 }
 
-/// A condition for statements: the tables have still the version that this library knows. Where a
-/// newer host has changed them since this one connected, it is an error, and the statement does
-/// nothing.
+/// A condition for statements: the tables still have the version that this library knows. If a
+/// newer host has changed them since this one connected, the condition raises an error, and the
+/// statement does nothing.
 ///
-/// It needs no row of the statement's own, so the server evaluates it once, before it reads any.
-/// A statement keeps its lock on `airlock.meta` until it has ended, and takes its snapshot after
-/// that, so none is under way while [`bring_up_to_date`] changes the version.
+/// It uses no row of the statement, so the server evaluates it once, before reading any row. A
+/// statement keeps its lock on `airlock.meta` until it ends and takes its snapshot after the lock,
+/// so none is in progress while [`bring_up_to_date`] changes the version.
 macro_rules! same_schema {
     () => {
         concat!(
@@ -43,11 +43,10 @@ macro_rules! same_schema {
 
 pub(super) use {other_schema, same_schema, schema_version};
 
-/// Nothing but whether the tables have still the version that this library knows.
+/// Only checks that the tables still have the version that this library knows.
 pub const IS_SAME: &str = concat!("SELECT 1 WHERE ", same_schema!());
 
-/// What brings the schema from each version to the next one. Never change one that was released:
-/// add another.
+/// The migration from each version to the next. Never change a released one: add another.
 const STEPS: [&str; VERSION as usize] = [
     include_str!("schema-1.sql"),
     include_str!("schema-2.sql"),
@@ -63,10 +62,10 @@ const STEPS: [&str; VERSION as usize] = [
 /// The version that this library writes.
 pub const VERSION: u32 = schema_version!();
 
-/// A number that no other program is likely to lock: `airlock` in ASCII.
+/// An advisory lock number that other programs are unlikely to use: `airlock` in ASCII.
 const LOCK: i64 = 0x61_6972_6c6f_636b;
 
-/// Whether the schema is what this library needs.
+/// Returns whether the schema is the one that this library needs.
 pub async fn is_up_to_date(
     connection: &mut PgConnection,
     location: &str,
@@ -81,8 +80,8 @@ pub async fn is_up_to_date(
     Ok(found == VERSION)
 }
 
-/// A trigger or a rule on one of our tables changes what is kept, unseen. This library makes
-/// neither.
+/// Refuses triggers and rules on our tables, which could silently change stored data. This library
+/// creates neither.
 async fn refuse_altered(connection: &mut PgConnection, location: &str) -> Result<(), StoreError> {
     let added = Statement::new(
         "SELECT format('the trigger `%s` on the table `%s`', t.tgname, c.relname) AS what
@@ -111,8 +110,8 @@ async fn refuse_altered(connection: &mut PgConnection, location: &str) -> Result
     ))
 }
 
-/// Makes it that. Takes as long as the server takes to read all rows; hosts that are connected wait
-/// meanwhile, and are told afterwards that the store is newer.
+/// Migrates the schema. Takes as long as the server needs to read all rows. Connected hosts wait
+/// until then, and afterwards fail because the store is newer.
 pub async fn bring_up_to_date(
     connection: &mut PgConnection,
     location: &str,
@@ -121,7 +120,7 @@ pub async fn bring_up_to_date(
     let found = loop {
         match begin(connection).await {
             Ok(found) => break found,
-            // Of two that wait for each other the server ends one. It has done nothing yet.
+            // The server ends one of two deadlocked transactions. It has done nothing yet.
             Err(error) if is_deadlock(&error) => {
                 let back = raw_sql("ROLLBACK").execute(&mut *connection).await;
                 back.map_err(at)?;
@@ -129,7 +128,7 @@ pub async fn bring_up_to_date(
             Err(error) => return Err(at(error)),
         }
     };
-    // The connection is closed where this fails, and with it the transaction.
+    // If this fails, the connection is closed, which ends the transaction.
     refuse_newer(found, location)?;
     for step in STEPS.iter().skip(found as usize) {
         raw_sql(*step).execute(&mut *connection).await.map_err(at)?;
@@ -144,16 +143,16 @@ pub async fn bring_up_to_date(
     Ok(())
 }
 
-/// Begins a transaction in which nobody else uses the tables, and gives their version.
+/// Begins a transaction with exclusive use of the tables, and returns their version.
 async fn begin(connection: &mut PgConnection) -> Result<u32, sqlx::Error> {
     raw_sql("BEGIN").execute(&mut *connection).await?;
     let lock = Statement::new("SELECT pg_advisory_xact_lock($1)").bind(LOCK);
     lock.rows(connection).await?;
-    // Somebody else may have done it while we waited.
+    // Another host may have migrated while this one waited.
     let found = version(connection).await?;
     if (1..VERSION).contains(&found) {
-        // `meta` is what counts: see `same_schema`. The others are taken here rather than by the
-        // steps, since a deadlock would cost what they had done by then.
+        // The lock on `meta` is the essential one: see `same_schema`. The others are taken here
+        // and not by the steps, because a deadlock would discard the work done by then.
         raw_sql(
             "LOCK TABLE airlock.actions, airlock.sessions, airlock.plugins, airlock.hosts, airlock.meta IN ACCESS EXCLUSIVE MODE",
         )
@@ -163,9 +162,9 @@ async fn begin(connection: &mut PgConnection) -> Result<u32, sqlx::Error> {
     Ok(found)
 }
 
-/// The version that is there; 0 for none.
+/// Returns the current version; 0 if there are no tables.
 async fn version(connection: &mut PgConnection) -> Result<u32, sqlx::Error> {
-    // The first looks for the table without an error where there is none.
+    // The first query looks for the table without failing if it does not exist.
     let there = Statement::new(
         "SELECT EXISTS (SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
             WHERE n.nspname = 'airlock' AND c.relname = 'meta')",
@@ -178,7 +177,7 @@ async fn version(connection: &mut PgConnection) -> Result<u32, sqlx::Error> {
     match read.rows(connection).await?.first() {
         Some(row) => {
             let value: String = row.try_get(0)?;
-            // What nobody can read is surely not older.
+            // An unreadable version is surely not older.
             Ok(value.parse().unwrap_or(u32::MAX))
         }
         None => Ok(0),
@@ -199,7 +198,7 @@ fn refuse_newer(found: u32, location: &str) -> Result<(), StoreError> {
     }
 }
 
-/// What is wrong with tables of another version, as a clause.
+/// Returns the problem with tables of another version, as a clause.
 fn other(found: u32) -> (BackendErrorKind, String) {
     match found > VERSION {
         true => (
@@ -217,17 +216,17 @@ fn other(found: u32) -> (BackendErrorKind, String) {
     }
 }
 
-/// What is wrong where [`same_schema`] made the error, of which this is the message, in whichever
-/// language the server speaks.
+/// Returns the problem if `message` is an error that [`same_schema`] raised, whatever the server's
+/// language.
 pub fn other_than_ours(message: &str) -> Option<(BackendErrorKind, String)> {
     let (_, found) = message.split_once(other_schema!())?;
     let digits = found.find(|letter: char| !letter.is_ascii_digit());
-    // What nobody can read is surely not older.
+    // An unreadable version is surely not older.
     let found = found[..digits.unwrap_or(found.len())].parse();
     Some(other(found.unwrap_or(u32::MAX)))
 }
 
-/// Any text must fit.
+/// Checks that the database can store any text.
 async fn check_encoding(connection: &mut PgConnection, location: &str) -> Result<(), StoreError> {
     let show = Statement::new("SELECT current_setting('server_encoding')");
     let encoding = async { one(&show.rows(connection).await?)?.try_get::<String, _>(0) };

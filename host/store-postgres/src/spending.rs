@@ -1,4 +1,4 @@
-//! What actions have spent of budgets: one statement, which takes its turn at the account.
+//! The budget use of actions. One statement records it while holding the account's lock.
 
 use std::time::Duration;
 
@@ -14,14 +14,14 @@ use super::record::{get, micros};
 use super::schema::same_schema;
 use super::text::escaped;
 
-/// It may be sent again where its answer was lost, since an action counts once.
+/// Safe to repeat after a lost response, because each action counts once.
 const SPEND: &str = concat!(
     "SELECT recorded, files, bytes, deletions FROM airlock.spend($1, $2, $3, $4, $5, $6, $7, $8, $9,
         $10 * interval '1 microsecond', $11 * interval '1 microsecond') WHERE ",
     same_schema!()
 );
 
-/// What lies in the future of a clock that was set back counts too.
+/// Expenses with future times, after the clock was set back, count too.
 const SPENT: &str = concat!(
     "SELECT least(coalesce(sum(greatest(files, 0)), 0), 9223372036854775807)::bigint AS files,
         least(coalesce(sum(greatest(bytes, 0)), 0), 9223372036854775807)::bigint AS bytes,
@@ -31,8 +31,8 @@ const SPENT: &str = concat!(
     same_schema!()
 );
 
-/// Who spends takes a row away only where it is their account's, and its turn theirs; so this one
-/// leaves to them what they hold.
+/// A host that records an expense deletes rows only of the account whose lock it holds. This
+/// statement skips the rows of locked accounts.
 const FORGET_SPENDINGS: &str = concat!(
     "WITH old AS (
         SELECT account, action FROM airlock.spendings
@@ -46,7 +46,7 @@ const FORGET_SPENDINGS: &str = concat!(
     SELECT count(*) AS gone FROM gone"
 );
 
-/// An account from which somebody has spent since we looked had another turn, and stays.
+/// An account that was used since the first look has another turn number, and stays.
 const FORGET_ACCOUNTS: &str = concat!(
     "WITH idle AS MATERIALIZED (
         SELECT a.key, a.turns FROM airlock.accounts AS a
@@ -103,7 +103,7 @@ impl PostgresStoreInner {
         spent.map_err(|error| self.error(error))
     }
 
-    /// Also of accounts from which nobody spends any more.
+    /// Deletes expired expenses, including those of unused accounts.
     pub async fn forget_spendings(&self) -> Result<(), StoreError> {
         self.in_batches(FORGET_SPENDINGS).await?;
         self.in_batches(FORGET_ACCOUNTS).await
@@ -127,7 +127,7 @@ fn number(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// What no sum can pass is no limit.
+/// A limit that no sum can exceed is no limit.
 fn limit(limit: Option<u64>) -> Option<i64> {
     limit.filter(|it| *it < Spending::MOST).map(number)
 }

@@ -1,12 +1,13 @@
-//! Text as PostgreSQL can hold it: any but a NUL character, which Rust's strings may have.
+//! Text that PostgreSQL can store: any text without NUL characters, which Rust strings may
+//! contain.
 
 use std::borrow::Cow;
 
-/// A character that is none: no text has it on purpose.
+/// A noncharacter, which no text contains on purpose.
 const ESCAPE: char = '\u{FFFF}';
 
-/// The same text without NUL characters. Nearly every text is its own escaped form, and so can be
-/// read in any client.
+/// Escapes NUL characters. Nearly every text is unchanged by that, and so is readable in any
+/// client.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(['\0', ESCAPE]) {
         return Cow::Borrowed(text);
@@ -22,7 +23,7 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// The text that was [`escaped`].
+/// Restores a text that was [`escaped`].
 pub fn unescaped(text: String) -> String {
     if !text.contains(ESCAPE) {
         return text;
