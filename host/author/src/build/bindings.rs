@@ -1,4 +1,4 @@
-//! The world, and what is generated from it.
+//! The world, and the bindings generated from it.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ pub struct World {
 }
 
 impl World {
-    /// Reads it from the files that are part of this program.
+    /// Reads the world from the files embedded in this program.
     ///
     /// # Errors
     /// If they are damaged.
@@ -39,7 +39,7 @@ impl World {
         Ok(Self { resolve, id })
     }
 
-    /// C: a header, a source, and an object that says which world it is.
+    /// Generates C bindings: a header, a source, and an object that identifies the world.
     ///
     /// # Errors
     /// If the generator fails.
@@ -47,13 +47,13 @@ impl World {
         self.generate(wit_bindgen_c::Opts::default().build())
     }
 
-    /// Go: packages below `package`.
+    /// Generates Go bindings: packages below `package`.
     ///
     /// # Errors
     /// If the generator fails.
     pub fn for_go(&self, package: &str) -> Result<Files, Error> {
         let options = wit_bindgen_go::Opts {
-            // Nobody edits them, and it would need one more program.
+            // The files are not edited by hand, and formatting requires another program.
             format: wit_bindgen_go::Format::False,
             pkg_name: Some(package.to_owned()),
             ..wit_bindgen_go::Opts::default()
@@ -74,8 +74,7 @@ impl World {
     }
 }
 
-/// Writes a file that was generated; one that is the same already is left alone, so that builders
-/// see no change.
+/// Writes a generated file, unless it already has these contents, so that builders see no change.
 ///
 /// # Errors
 /// If it can't be written.

@@ -1,11 +1,11 @@
-//! What an author can do about a component that was built, and that a host can't load.
+//! Advice for an author whose component a host can't load.
 
 use airlock_host::load::LoadError;
 
 use super::project::Language;
 use crate::error::Error;
 
-/// Adds how tools are exported in the language, where none are.
+/// Adds advice on how to export tools in the language, if the component exports none.
 pub fn advise(error: Error, language: Language) -> Error {
     match error {
         Error::Load(error) => match advice(&error, language) {
