@@ -1,5 +1,5 @@
-//! The contents of files in a layer: short ones in memory, others in a folder of the host's own
-//! that is not in the workspace, so that no name appears there.
+//! The contents of files in a layer. Small ones are in memory, the others in a separate folder of
+//! the host outside of the workspace, so that no names appear in the workspace.
 
 mod folder;
 mod spill;
@@ -18,17 +18,17 @@ use rustix::io::Errno;
 
 use spill::{Counted, Shared, SpilledFile};
 
-/// Up to here a file's contents are in memory, in bytes, while there is room.
+/// Maximum size of a file's contents in memory, in bytes, while there is room.
 const MAX_IN_MEMORY: u64 = 64 * 1024;
 
 const COPIED_AT_ONCE: usize = 256 * 1024;
 
-/// Where contents are kept, and how much.
+/// The storage of contents, with its limits.
 pub(crate) struct Spill {
     shared: Arc<Shared>,
 }
 
-/// A file's contents. A clone shares them until one of the two is written to.
+/// A file's contents. Clones share them until one of the two is written to.
 #[derive(Clone)]
 pub(crate) struct Content {
     held: Held,
@@ -48,8 +48,8 @@ impl fmt::Debug for Content {
 }
 
 impl Spill {
-    /// Files go to a folder in `place`. All contents together have at most `byte_limit` bytes, of
-    /// which at most `memory_limit` are in memory.
+    /// Creates the storage, with a folder in `place`. All contents together have at most
+    /// `byte_limit` bytes, of which up to `memory_limit` are in memory.
     pub fn new(place: &Path, memory_limit: u64, byte_limit: u64) -> Self {
         Self {
             shared: Arc::new(Shared {
@@ -70,7 +70,8 @@ impl Spill {
         }
     }
 
-    /// What a file of the workspace has now. Blocks are shared with it where the file system can.
+    /// Copies the current contents of a file in the workspace. The copy shares blocks with the
+    /// file if the file system supports it.
     pub fn copy_of(&self, file: &File) -> io::Result<Content> {
         let length = file.metadata()?.len();
         let mut content = self.empty();
@@ -82,7 +83,7 @@ impl Spill {
             spilled.length.store(length, Ordering::Relaxed);
             let to = spilled.open()?;
             content.held = Held::File(Arc::new(spilled));
-            // Reads as far as the file goes now: it is compared before anything is committed.
+            // Copies up to the current end of the file. The commit compares the contents first.
             if let Copied::Bytes(copied) = clone_or_copy(file, &to, length)? {
                 content.set_len(copied)?;
             }
@@ -104,7 +105,7 @@ impl Content {
         }
     }
 
-    /// Reads as much as there is at an offset, up to the buffer's length.
+    /// Reads from an offset, up to the buffer's length or the end.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         match &self.held {
             Held::Memory(counted) => {
@@ -118,7 +119,7 @@ impl Content {
         }
     }
 
-    /// Writes all of it, or fails having written nothing.
+    /// Writes all bytes. If it fails, nothing was written.
     pub fn write_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()> {
         if bytes.is_empty() {
             return Ok(());
@@ -141,7 +142,7 @@ impl Content {
         written
     }
 
-    /// Cuts it, or adds zeros.
+    /// Truncates the contents, or extends them with zeros.
     pub fn set_len(&mut self, length: u64) -> io::Result<()> {
         match length == self.len() {
             true => Ok(()),
@@ -168,7 +169,8 @@ impl Content {
             if length > MAX_IN_MEMORY || in_memory + more > self.shared.memory_limit {
                 let spilled = self.shared.new_file()?;
                 spilled.open()?.write_all_at(&counted.bytes, 0)?;
-                // Both count the same bytes; those in memory are given back as they go.
+                // Both count the same bytes. The ones in memory are released when they are
+                // dropped.
                 let bytes = counted.bytes.len() as u64;
                 self.shared.bytes.fetch_add(bytes, Ordering::Relaxed);
                 spilled.length.store(bytes, Ordering::Relaxed);
@@ -194,7 +196,7 @@ impl Content {
         Ok(())
     }
 
-    /// The contents, of this content alone.
+    /// Returns contents that are not shared with a clone.
     fn own(&mut self) -> io::Result<Own<'_>> {
         match &mut self.held {
             Held::Memory(counted) => {
@@ -225,7 +227,7 @@ impl Content {
         }
     }
 
-    /// Writes all of it to an empty file. Blocks are shared where the file system can.
+    /// Writes the contents to an empty file. Shares blocks if the file system supports it.
     pub fn write_to(&self, to: &File) -> io::Result<()> {
         match &self.held {
             Held::Memory(counted) => to.write_all_at(&counted.bytes, 0),
@@ -233,7 +235,7 @@ impl Content {
                 let length = self.len();
                 match clone_or_copy(&*file.open()?, to, length)? {
                     Copied::Shared => Ok(()),
-                    // What was never written is a hole in both.
+                    // Ranges that were never written are holes in both.
                     Copied::Bytes(_) => to.set_len(length),
                 }
             }
@@ -241,13 +243,13 @@ impl Content {
     }
 }
 
-/// What comes to lie where contents grow.
+/// How the added range of growing contents is filled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Filled {
     WithZeros,
-    /// What is written next, up to the new end. A file grows by that itself, which costs less than
-    /// to have it grow before. A copy of a large file is lengthened all the same: some file systems
-    /// set aside as much again for one that grows by itself.
+    /// By the next write, up to the new end. The write extends the file itself, which is faster
+    /// than extending it first. The copy of a large file is extended first anyway, because some
+    /// file systems reserve as much space again for a file that grows by writes.
     ByWrite,
 }
 
@@ -256,16 +258,16 @@ enum Own<'a> {
     File(Arc<File>),
 }
 
-/// How contents came to another file.
+/// How contents were copied to another file.
 pub(crate) enum Copied {
-    /// All of them: both files share their blocks.
+    /// Shared: both files use the same blocks.
     Shared,
-    /// So many bytes.
+    /// Copied, with the number of bytes.
     Bytes(u64),
 }
 
-/// Lets an empty file share the blocks of another one. Where the file system can't do that, copies
-/// so many bytes, or up to the end where that comes first.
+/// Makes an empty file share the blocks of another one. If the file system can't do that, copies
+/// `length` bytes, or up to the end of the file if that is earlier.
 pub(crate) fn clone_or_copy(from: &File, to: &File, length: u64) -> io::Result<Copied> {
     match rustix::fs::ioctl_ficlone(to, from) {
         Ok(()) => Ok(Copied::Shared),
@@ -273,12 +275,12 @@ pub(crate) fn clone_or_copy(from: &File, to: &File, length: u64) -> io::Result<C
     }
 }
 
-/// Copies so many bytes, or up to the end where that comes first, to an empty file; returns how
-/// many. Holes stay holes.
+/// Copies `length` bytes, or up to the end of the file if that is earlier, to an empty file. Keeps
+/// holes. Returns the number of bytes.
 fn copy(from: &File, to: &File, length: u64) -> io::Result<u64> {
     let length = length.min(from.metadata()?.len());
     copy_up_to(from, to, length)?;
-    // A hole at the end.
+    // The file ends with a hole.
     to.set_len(length)?;
     Ok(length)
 }
@@ -288,9 +290,9 @@ fn copy_up_to(from: &File, to: &File, length: u64) -> io::Result<()> {
     while at < length {
         let data = match rustix::fs::seek(from, SeekFrom::Data(at)) {
             Ok(data) => data,
-            // There is no more.
+            // There are no more data.
             Err(Errno::NXIO) => return Ok(()),
-            // The file system knows of no holes.
+            // The file system does not support holes.
             Err(Errno::INVAL | Errno::OPNOTSUPP) => return copy_data(from, to, at..length),
             Err(error) => return Err(error.into()),
         };
@@ -312,7 +314,7 @@ fn copy_data(from: &File, to: &File, range: Range<u64>) -> io::Result<()> {
             Ok(0) => return Ok(()),
             Ok(copied) => done += copied as u64,
             Err(Errno::INTR) => {}
-            // Between two file systems, or on one that can't.
+            // The files are on two file systems, or on one without support.
             Err(Errno::XDEV | Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP) => {
                 let mut buffer = vec![0; COPIED_AT_ONCE.min(left)];
                 let read = read_full(from, &mut buffer, done)?;
@@ -328,7 +330,7 @@ fn copy_data(from: &File, to: &File, range: Range<u64>) -> io::Result<()> {
     Ok(())
 }
 
-/// Fills the buffer, or as far as the file goes.
+/// Fills the buffer, or reads up to the end of the file.
 pub(crate) fn read_full(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut done = 0;
     while done < buffer.len() {

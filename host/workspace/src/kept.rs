@@ -1,5 +1,5 @@
-//! The owner, group, permissions and attributes that a file keeps when another one takes its place:
-//! found out before the decision, and done in the commit.
+//! The owner, group, permissions and attributes that a replaced file keeps. They are determined
+//! before the decision, and applied by the commit.
 
 use std::fs::File;
 use std::io;
@@ -13,29 +13,29 @@ use crate::credentials::{Credentials, group_name, user_name};
 use crate::lower::{Lower, Stamp};
 use crate::path::PRIVATE;
 
-/// The attribute in which Linux keeps an access control list (ACL).
+/// The attribute that holds an access control list (ACL) in Linux.
 pub(crate) const ACL: &str = "system.posix_acl_access";
 
-/// The attribute in which Linux keeps the capabilities of a program.
+/// The attribute that holds the capabilities of a program in Linux.
 pub(crate) const CAPABILITIES: &str = "security.capability";
 
-/// The longest list of names, and the longest value, in bytes.
+/// Maximum size of an attribute list and of a value, in bytes.
 const MAX_ATTRIBUTE: usize = 64 * 1024;
 
-/// What this process can give a file that it makes.
+/// The attributes that this process can set on a file that it creates.
 pub(crate) struct Ability {
     credentials: Credentials,
-    /// The group of files that are made in the private folder.
+    /// The group of files created in the private folder.
     new_group: u32,
 }
 
 /// The attributes that a file's replacement keeps.
 #[derive(Debug, Clone)]
 pub(crate) struct Kept {
-    /// None if it can't be kept.
+    /// The owner; `None` if it can't be kept.
     pub owner: Option<u32>,
     pub group: Option<u32>,
-    /// The names of attributes.
+    /// The names of the attributes.
     pub attributes: Vec<String>,
     pub has_acl: bool,
     loses_acl: bool,
@@ -56,7 +56,7 @@ impl Ability {
         })
     }
 
-    /// The attributes that the replacement of a file keeps, and the side effects.
+    /// Returns the attributes that a file's replacement keeps, and the side effects.
     pub fn keep(
         &self,
         file: &File,
@@ -71,9 +71,9 @@ impl Ability {
             attributes(file)?
                 .into_iter()
                 .partition(|name| match &**name {
-                    // Its entries are about the group too.
+                    // The entries of an ACL refer to the group too.
                     ACL => keeps_group,
-                    // The system takes it from whatever is written to, too.
+                    // The system removes it from a file on every write too.
                     CAPABILITIES if has_new_contents => false,
                     name => credentials.may_set_attribute(name),
                 });
@@ -90,8 +90,8 @@ impl Ability {
         Ok((kept, side_effects))
     }
 
-    /// The side effects of a change in which a tool puts a new file in the place of this one. It
-    /// keeps nothing.
+    /// Returns the side effects of a change in which a tool replaces this file with a new one,
+    /// which keeps nothing.
     pub fn replace(&self, file: &File, stamp: &Stamp) -> io::Result<SideEffects> {
         let owner = stamp.owner.0 == self.credentials.user();
         let group = stamp.owner.1 == self.new_group;
@@ -126,8 +126,8 @@ impl Ability {
 }
 
 impl Kept {
-    /// The permissions of the replacement, where these are wanted: fewer where the owner, the group
-    /// or the ACL is lost that they were meant for.
+    /// Returns the permissions of the replacement. They are fewer than `wanted` if the owner,
+    /// group or ACL that they were meant for is lost.
     pub fn mode(&self, wanted: u32) -> u32 {
         let mut mode = wanted;
         if self.owner.is_none() {
@@ -140,7 +140,7 @@ impl Kept {
             return mode & !0o077;
         }
         if self.group.is_none() {
-            // The members of both groups are strangers to the permissions of before.
+            // For the old permissions, the members of either group may be outsiders.
             let both = (mode >> 3) & mode & 0o7;
             mode = mode & !0o077 | both << 3 | both;
         }
@@ -148,7 +148,7 @@ impl Kept {
     }
 }
 
-/// The names of a file's extended attributes, its ACL's too.
+/// Returns the names of a file's extended attributes, including its ACL.
 fn attributes(file: &File) -> io::Result<Vec<String>> {
     let mut list = Vec::with_capacity(MAX_ATTRIBUTE);
     match flistxattr(file, spare_capacity(&mut list)) {
@@ -165,7 +165,7 @@ fn attributes(file: &File) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// An attribute's value; none if the file doesn't have it.
+/// Returns an attribute's value; `None` if the file does not have it.
 pub(crate) fn attribute(file: &File, name: &str) -> io::Result<Option<Vec<u8>>> {
     let mut value = Vec::with_capacity(MAX_ATTRIBUTE);
     match fgetxattr(file, name, spare_capacity(&mut value)) {

@@ -1,7 +1,7 @@
-//! Follows a path through the folder as a layer shows it.
+//! Resolves a path in the folder as a layer shows it.
 //!
-//! The rules are those of a directory's descriptor that nothing leads out of: absolute paths and
-//! links, and a `..` above the start, are refused, as WASI asks for.
+//! The rules are those of a confined directory descriptor: absolute paths and links, and a `..`
+//! above the start, are refused, as WASI requires.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -15,32 +15,32 @@ use crate::path::{is_private, join};
 use crate::reads::Reads;
 use crate::tree::{At, Body, NodeId, ROOT, Tree};
 
-/// As Linux has it.
+/// Maximum number of links in a path, as in Linux.
 const MAX_LINKS: usize = 40;
 
-/// The longest path that Linux takes, in bytes.
+/// Maximum length of a path in Linux, in bytes.
 pub(crate) const MAX_PATH: usize = 4096;
 
-/// The longest name that Linux takes, in bytes.
+/// Maximum length of a name in Linux, in bytes.
 const MAX_NAME: usize = 255;
 
-/// Where a path leads.
+/// The result of resolving a path.
 #[derive(Debug)]
 pub(crate) struct Spot {
-    /// The directory, and the name there; none where the path ends in `.` or `..`.
+    /// The directory and the name in it; `None` if the path ends in `.` or `..`.
     pub place: Option<(At, String)>,
-    /// None where there is nothing.
+    /// The object; `None` if nothing exists there.
     pub found: Option<At>,
-    /// Whether the path says that it is a directory, by a slash at its end.
+    /// Whether the path requires a directory, by a trailing slash.
     pub must_be_directory: bool,
 }
 
-/// What is done about a link at a path's end.
+/// How to treat a link at the end of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LastLink {
     Kept,
     Followed,
-    /// The same, to make a file where it leads if there is none: it must not say that this is a
+    /// Followed, to create a file at its target if none exists. The target must not require a
     /// directory.
     FollowedToMake,
 }
@@ -54,10 +54,10 @@ impl LastLink {
     }
 }
 
-/// Where a path of plain names leads.
+/// The result of resolving a path of plain names.
 enum Plain {
     Node(NodeId),
-    /// The real folder has the answer, at this path.
+    /// An object of the real folder, at this path.
     Real(String),
 }
 
@@ -158,8 +158,8 @@ impl Walk<'_> {
         })
     }
 
-    /// What there is at a path of plain names, by one look at the real folder, where nothing is
-    /// changed on the way; `ENOENT` where there is nothing. None where that can't be told so.
+    /// Resolves a path of plain names with one system call on the real folder, if nothing on the
+    /// way is changed; `ENOENT` if nothing exists there. Returns `None` if that is not possible.
     pub fn quick(&mut self, start: &At, path: &str, follow: bool) -> Option<io::Result<At>> {
         let real = match self.plain(start, path, follow)? {
             Plain::Node(id) => return Some(Ok(At::Node(id))),
@@ -177,8 +177,8 @@ impl Walk<'_> {
         Some(Ok(found))
     }
 
-    /// Notes that there is nothing, where that is what a look has come to. After any other error
-    /// the path is walked, for the error that the walk comes to.
+    /// Records a missing path if the error says so. After any other error, the path is resolved
+    /// name by name, for the error of that.
     fn missing<T>(&mut self, real: String, error: &io::Error) -> Option<io::Result<T>> {
         if error.raw_os_error() != Some(Errno::NOENT.raw_os_error()) {
             return None;
@@ -187,8 +187,9 @@ impl Walk<'_> {
         Some(Err(Errno::NOENT.into()))
     }
 
-    /// The same where it is to be read: a file of the real folder is opened at once, and looked at
-    /// by its descriptor. That it was found is noted with its contents, by whoever reads them.
+    /// Resolves like [`quick`](Self::quick) for reading: a file of the real folder is opened at
+    /// once and examined by its descriptor. The caller records the lookup when it reads the
+    /// contents.
     pub fn quick_to_read(
         &mut self,
         start: &At,
@@ -211,7 +212,7 @@ impl Walk<'_> {
         Some(Ok((found, None)))
     }
 
-    /// Where a path of plain names leads, as far as that shows without a look at the real folder.
+    /// Resolves a path of plain names, as far as possible without the real folder.
     fn plain(&self, start: &At, path: &str, follow: bool) -> Option<Plain> {
         if path.len() > MAX_PATH || path.contains('\0') {
             return None;
@@ -250,7 +251,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Where a link leads.
+    /// Returns the target of a link.
     pub fn target(&self, link: &At) -> io::Result<String> {
         let path = match link {
             At::Lower(path, _) => path,
