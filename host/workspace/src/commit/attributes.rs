@@ -1,6 +1,6 @@
-//! Gives a staged file the attributes of the file whose place it takes. In an order in which no
-//! user can do more with it at any moment than with the earlier file: it is made with permissions
-//! for its owner alone, the owner comes before the ACL, and the permissions come last.
+//! Gives a staged file the attributes of the file that it replaces. The order never gives any user
+//! more access than the earlier file did: the file is created with permissions for its owner only,
+//! the owner is set before the ACL, and the permissions are set last.
 
 use std::fs::File;
 use std::io;
@@ -13,7 +13,8 @@ use crate::fault::step;
 use crate::kept::{ACL, Kept, attribute};
 use crate::lower::Stamp;
 
-/// `real`: the file of before, at `path` in the folder. `mode`: the permissions that are wanted.
+/// Sets the attributes. `real` is the earlier file at `path` in the folder, and `mode` the wanted
+/// permissions.
 pub(super) fn keep(
     kept: &Kept,
     (real, path): (&File, &str),
@@ -37,13 +38,13 @@ pub(super) fn keep(
     check(kept, made, mode).doing(|| keeping("the owner and the permissions"))
 }
 
-/// Another owner's file can't be written to, and a change of the owner removes the security
-/// attributes.
+/// Returns whether an attribute is set before the owner. Other users' files can't be written to,
+/// and changing the owner removes the security attributes.
 fn is_early(name: &str) -> bool {
     name.starts_with("user.") || name.starts_with("trusted.")
 }
 
-/// A file that had no ACL gets none by way of the private folder.
+/// Removes an ACL that came from the private folder, if the earlier file had none.
 fn remove_inherited_acl(made: &File) -> io::Result<()> {
     step()?;
     match fremovexattr(made, ACL) {
@@ -53,11 +54,11 @@ fn remove_inherited_acl(made: &File) -> io::Result<()> {
 }
 
 fn copy(name: &str, real: &File, made: &File) -> io::Result<()> {
-    // Another program may have removed it since.
+    // Another program may have removed it.
     let Some(value) = attribute(real, name)? else {
         return Ok(());
     };
-    // The system gives each new file some of them, and no program can set those.
+    // The system gives some of them to each new file, and programs can't set those.
     if name.starts_with("security.") && attribute(made, name)?.as_ref() == Some(&value) {
         return Ok(());
     }
@@ -81,7 +82,7 @@ fn set_mode(made: &File, mode: u32) -> io::Result<()> {
     Ok(fchmod(made, Mode::from_raw_mode(mode))?)
 }
 
-/// The system may ignore a part of the request, without an error.
+/// Checks the result, because the system may silently ignore a part of the request.
 fn check(kept: &Kept, made: &File, mode: u32) -> io::Result<()> {
     let now = Stamp::of(&fstat(made)?);
     let is_owned = kept.owner.is_none_or(|user| user == now.owner.0)

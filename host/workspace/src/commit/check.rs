@@ -1,4 +1,4 @@
-//! Whether the folder still is what a layer was made from.
+//! Checks that the folder is still in the state that the layer is based on.
 
 use crate::error::{CommitError, Conflict, ConflictKind, Doing, Failed};
 use crate::lower::{Kind, Lower};
@@ -6,7 +6,7 @@ use crate::parents::Parents;
 use crate::path::{PRIVATE, join};
 use crate::tree::{NodeId, ROOT, Tree};
 
-/// Everything that the layer has come near to must be as it was then.
+/// Checks that everything that the layer touched is unchanged.
 pub(super) fn check_unchanged(tree: &Tree, lower: &Lower) -> Result<(), CommitError> {
     let mut parents = lower.parents();
     let mut conflicts = Vec::new();
@@ -29,7 +29,7 @@ pub(super) fn check_unchanged(tree: &Tree, lower: &Lower) -> Result<(), CommitEr
         if !unchanged {
             found(&origin.path, ConflictKind::Changed);
         } else if is_removed_directory(tree, id) {
-            // It goes with all that is in it, so that there must be nothing that nobody saw.
+            // The directory is removed with everything in it, so it must not contain unseen names.
             for path in unseen(tree, lower, id)? {
                 found(&path, ConflictKind::Appeared);
             }
@@ -69,7 +69,7 @@ fn unseen(tree: &Tree, lower: &Lower, id: NodeId) -> Result<Vec<String>, CommitE
     Ok(unseen)
 }
 
-/// What names in the real folder must be free, and are not: another program made them.
+/// Returns the names in the real folder that must be free but were created by another program.
 fn taken_names(tree: &Tree, parents: &mut Parents<'_>) -> Result<Vec<String>, Failed> {
     let mut taken = Vec::new();
     for id in tree.ids() {

@@ -1,5 +1,5 @@
-//! Files that a commit replaces or removes, and that another program writes to meanwhile through a
-//! descriptor that it has open.
+//! Files that a commit replaces or removes while another program writes to them through an open
+//! descriptor.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -17,16 +17,16 @@ use crate::fault::step;
 use crate::lower::{Kind, Lower, OpenedToRead, Stamp, opened_to_read};
 use crate::path::{PRIVATE, parent_and_name};
 
-/// Where what was written to meanwhile is kept, in the private folder.
+/// The folder in the private folder for files that were written to during a commit.
 const KEPT: &str = "kept";
 
-/// A file that ends up in a slot, and is removed with it.
+/// A file that ends up in a slot and is removed with it.
 struct Displaced<'a> {
     slot: &'a str,
-    /// Where it was in the workspace.
+    /// The file's path in the workspace.
     path: &'a str,
     object: &'a Object,
-    /// Whether another file has taken its place.
+    /// Whether another file has replaced it.
     is_replaced: bool,
 }
 
@@ -56,16 +56,16 @@ fn displaced(steps: &[Step]) -> impl Iterator<Item = Displaced<'_>> {
             }
             _ => return None,
         };
-        // Directories have no contents of their own.
+        // Directories have no contents.
         found.object.contents.is_some().then_some(found)
     })
 }
 
-/// What the program writes that has a file open would be lost once another file has its place.
+/// Refuses to replace files that are open for writing, because later writes would be lost.
 pub(super) fn refuse_open_files(steps: &[Step], lower: &Lower) -> Result<(), CommitError> {
     for file in displaced(steps).filter(|it| it.is_replaced) {
         let looking = || format!("look at {}", file.path);
-        // That it has changed, or can't be read, is told by whoever needs to know.
+        // Changed and unreadable files are reported elsewhere.
         if let Ok((opened, _)) = lower.open_file(file.path)
             && has_writers(&opened).doing(looking)?
         {
@@ -75,7 +75,7 @@ pub(super) fn refuse_open_files(steps: &[Step], lower: &Lower) -> Result<(), Com
     Ok(())
 }
 
-/// The path of a file that was written to since it left its place, if there is any.
+/// Returns the path of a file that was written to after it left its place, if there is any.
 pub(super) fn written_to(journal: &Journal, folder: &File) -> io::Result<Option<String>> {
     for file in displaced(&journal.steps) {
         if let Some(now) = file.now(folder)?
@@ -87,8 +87,8 @@ pub(super) fn written_to(journal: &Journal, folder: &File) -> io::Result<Option<
     Ok(None)
 }
 
-/// Keeps what was written to since it left its place, and what may still be: returns where, below
-/// the workspace.
+/// Keeps files that were or may still be written to after they left their places. Returns their
+/// new paths below the workspace.
 pub(super) fn keep_written(
     private: &Private<'_>,
     folder: &File,
@@ -108,7 +108,7 @@ pub(super) fn keep_written(
         let keeping = open_or_make(&all, &journal.id)?;
         step()?;
         rustix::fs::renameat(folder, file.slot, &keeping, &*name)?;
-        // From the inside out, since each may be new.
+        // From the innermost folder out, because each may be new.
         for directory in [&keeping, &all, &private.folder] {
             sync_now(directory)?;
         }
@@ -118,7 +118,8 @@ pub(super) fn keep_written(
 }
 
 impl Displaced<'_> {
-    /// The file as it is now. None if it is no file, or was removed by a cleanup that was cut off.
+    /// Returns the file's current stamp; `None` if it is not a file, or if an interrupted cleanup
+    /// removed it.
     fn now(&self, folder: &File) -> io::Result<Option<Stamp>> {
         match rustix::fs::statat(folder, self.slot, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(Stamp::of(&stat)).filter(|now| now.kind == Kind::File)),
@@ -130,7 +131,7 @@ impl Displaced<'_> {
     fn is_open(&self, folder: &File) -> io::Result<bool> {
         match opened_to_read(folder, self.slot).and_then(OpenedToRead::file) {
             Ok((opened, _)) => has_writers(&opened),
-            // Nobody can find out.
+            // There is no way to find out.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(false),
             Err(error) => Err(error),
         }

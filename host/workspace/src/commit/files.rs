@@ -12,12 +12,12 @@ use crate::fault::{self, step};
 use crate::lower::open_beneath;
 use crate::path::{PRIVATE, parent_and_name};
 
-/// How what is written gets to the disk.
+/// How written files are synced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durable {
-    /// Each file and each directory by itself.
+    /// Each file and directory separately.
     Each,
-    /// Later and all at once, with the whole file system.
+    /// Later and all at once, by syncing the whole file system.
     Together,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn write_new(
     sync(&file, durable)
 }
 
-/// Syncs a file or a directory, where each is synced by itself.
+/// Syncs a file or a directory, if each is synced separately.
 pub(super) fn sync(file: &File, durable: Durable) -> io::Result<()> {
     match durable {
         Durable::Each => sync_now(file),
@@ -61,7 +61,7 @@ pub(super) fn sync_together(on: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// None where there is nothing.
+/// Reads a file; `None` if it does not exist.
 pub(super) fn read(folder: &File, name: &str, limit: u64) -> io::Result<Option<Vec<u8>>> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = match open_beneath(folder, name, flags) {
@@ -86,7 +86,7 @@ pub(crate) fn remove_file(folder: &File, name: &str) -> io::Result<()> {
     }
 }
 
-/// Opens a directory in another one, or makes it, for this user alone.
+/// Opens or creates a directory in another one, for this user only.
 pub(super) fn open_or_make(folder: &File, name: &str) -> io::Result<File> {
     step()?;
     match rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(0o700)) {
@@ -97,7 +97,7 @@ pub(super) fn open_or_make(folder: &File, name: &str) -> io::Result<File> {
     Ok(File::from(open_beneath(folder, name, flags)?))
 }
 
-/// Opens a file to lock it or to append to it, or makes it, for this user alone.
+/// Opens or creates a file for locking or appending, for this user only.
 pub(crate) fn open_or_make_file(folder: &File, name: &str) -> io::Result<File> {
     step()?;
     let flags = OFlags::WRONLY
@@ -112,7 +112,7 @@ pub(crate) fn open_or_make_file(folder: &File, name: &str) -> io::Result<File> {
     if !metadata.is_file() {
         return Err(io::ErrorKind::InvalidData.into());
     }
-    // Another name of it may lie anywhere, also in another private folder.
+    // Its other names may be anywhere, even in another private folder.
     match metadata.nlink() {
         0 | 1 => Ok(file),
         links => Err(io::Error::new(
@@ -122,7 +122,7 @@ pub(crate) fn open_or_make_file(folder: &File, name: &str) -> io::Result<File> {
     }
 }
 
-/// The names in a directory, but `.` and `..`.
+/// Returns the names in a directory except `.` and `..`.
 pub(crate) fn entries(folder: &File) -> io::Result<Vec<CString>> {
     let mut names = Vec::new();
     for entry in rustix::fs::Dir::read_from(folder)? {
@@ -134,7 +134,7 @@ pub(crate) fn entries(folder: &File) -> io::Result<Vec<CString>> {
     Ok(names)
 }
 
-/// Removes a file, or a directory that is empty.
+/// Removes a file or an empty directory.
 pub(super) fn remove_one(folder: &File, name: &CStr) -> io::Result<()> {
     step()?;
     match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
@@ -145,14 +145,14 @@ pub(super) fn remove_one(folder: &File, name: &CStr) -> io::Result<()> {
     Ok(rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR)?)
 }
 
-/// Removes what the commit has made, with all that is in it, however deep that is.
+/// Removes an object that the commit created, recursively and at any depth.
 pub(super) fn remove_entry(folder: &File, name: &CStr) -> io::Result<()> {
     match remove_one(folder, name) {
         Err(error) if is_not_empty(&error) => {}
         removed => return removed,
     }
-    // By paths and not with a descriptor for each directory on the way: a process has about a
-    // thousand.
+    // Uses paths instead of a descriptor for each directory on the way, because a process is
+    // limited to about a thousand.
     let top = name.to_str().map_err(|_| Errno::ILSEQ)?;
     let mut left = vec![top.to_owned()];
     while let Some(path) = left.last() {

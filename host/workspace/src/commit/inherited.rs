@@ -1,5 +1,5 @@
-//! The access control list (ACL) that a new file or directory inherits from the directory that it
-//! is going to be in, and not from the private folder in which it is made.
+//! The access control list (ACL) that a new file or directory inherits from its future directory,
+//! instead of from the private folder in which it is created.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -12,18 +12,18 @@ use crate::fault::step;
 use crate::kept::attribute;
 use crate::lower::Lower;
 
-/// The attribute in which Linux keeps what new files in a directory inherit.
+/// The attribute that holds the ACL that new files in a directory inherit, in Linux.
 pub(crate) const DEFAULT_ACL: &str = "system.posix_acl_default";
 
-/// The default ACLs of directories. The one of the transaction's folder is set to the one that is
-/// needed, so that the system itself makes the ACL of new objects there.
+/// The default ACLs of directories. The transaction's folder is given the required one, so that
+/// the system itself creates the ACL of new objects there.
 pub(super) struct Inherited<'a> {
     folder: &'a File,
     lower: &'a Lower,
-    /// By path.
+    /// The ACLs by path.
     known: HashMap<String, Option<Vec<u8>>>,
-    /// The one of the transaction's folder. None before it was read: it may have that of the
-    /// private folder.
+    /// The ACL of the transaction's folder. `None` until it is read: it may have inherited one
+    /// from the private folder.
     now: Option<Option<Vec<u8>>>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Inherited<'a> {
     }
 
     /// Lets the next objects in the transaction's folder inherit from this directory of the real
-    /// folder. Returns whether that has anything to inherit.
+    /// folder. Returns whether there is anything to inherit.
     pub fn from(&mut self, directory: &str) -> io::Result<bool> {
         let acl = match self.known.get(directory) {
             Some(known) => known.clone(),
@@ -60,7 +60,7 @@ impl<'a> Inherited<'a> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         match self.lower.open(directory, flags) {
             Ok(directory) => attribute(&File::from(directory), DEFAULT_ACL),
-            // It can still be written to.
+            // The directory may still be writable.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
             Err(error) => Err(error),
         }

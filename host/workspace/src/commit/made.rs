@@ -1,5 +1,5 @@
-//! What a commit has made, as it must be when it is taken back: another program may have changed it
-//! while it was in its place, and would lose that.
+//! The states of objects that a commit created, for a rollback: if another program changed one in
+//! its place, removing it would lose that change.
 
 use std::fs::File;
 use std::io;
@@ -11,7 +11,7 @@ use super::plan::{MADE, Name, Step};
 use crate::lower::{Kind, Stamp, open_beneath};
 use crate::parents::Parents;
 
-/// Notes the state of what was made, once nothing of it changes any more.
+/// Records the states of created objects, once they no longer change.
 pub(crate) fn note_made(steps: &mut [Step], slots: &File) -> io::Result<()> {
     for step in steps {
         if let Name::Slot(slot) = &step.from
@@ -23,8 +23,8 @@ pub(crate) fn note_made(steps: &mut [Step], slots: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// The state of what is in a slot, with all that is below it: names, inodes, sizes in bytes, and
-/// times of the last change.
+/// Returns the state of a slot with everything below it: names, inodes, sizes in bytes, and times
+/// of the last change.
 pub(super) fn state_of(slots: &File, slot: &str) -> io::Result<u64> {
     let mut hasher = blake3::Hasher::new();
     let mut left = vec![slot.to_owned()];
@@ -49,8 +49,8 @@ pub(super) fn state_of(slots: &File, slot: &str) -> io::Result<u64> {
     Ok(u64::from_le_bytes(state))
 }
 
-/// In their order. A commit makes no names that are no UTF-8, so that one makes a difference by
-/// whatever stands for it.
+/// Returns the names in order. A commit creates no names that are not UTF-8, so a placeholder for
+/// one makes a difference.
 fn names_in(slots: &File, path: &str) -> io::Result<Vec<String>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY;
     let directory = File::from(open_beneath(slots, path, flags)?);

@@ -1,12 +1,11 @@
-//! From a layer to the renames that make the folder what the layer shows.
+//! Plans the renames that turn the folder into what the layer shows.
 //!
-//! Each object goes to its place by one rename, of a known inode, that replaces nothing unseen.
-//! What is new waits in *slots* of the private folder, and what goes away is parked in such. The
-//! order:
+//! Each object reaches its place by one rename of a known inode that replaces nothing unseen. New
+//! objects wait in *slots* of the private folder, and removed ones are parked in slots. The order:
 //!
-//! 1. What is removed or moved leaves its place, files first and then the deepest directories, so
-//!    that each is still where the real folder had it. A file goes straight to its new place where
-//!    that is free by then and no directory on the way moves.
+//! 1. Removed and moved objects leave their places, files first and then the deepest directories,
+//!    so that each is still at its path in the real folder. A file goes directly to its new place
+//!    if that is free by then and no directory on the way moves.
 //! 2. From the root down, everything else takes its place. A file that replaces another one is
 //!    exchanged with it, so that the name is never missing.
 
@@ -21,19 +20,19 @@ use crate::lower::{Kind, Stamp};
 use crate::path::{depth, join};
 use crate::tree::{NodeId, ROOT, Tree};
 
-/// What the names of slots begin with in which something new waits.
+/// The prefix of slots for new objects.
 pub(crate) const MADE: &str = "n";
 
-/// The same of those to which something goes from its place.
+/// The prefix of slots for parked objects.
 pub(crate) const PARKED: &str = "p";
 
-/// A name in the folder, or in a transaction's own.
+/// A name in the workspace or in a transaction's folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Name {
-    /// Below the workspace.
+    /// A path relative to the workspace.
     Path(String),
-    /// In the transaction's folder.
+    /// A slot in the transaction's folder.
     Slot(String),
 }
 
@@ -42,26 +41,26 @@ pub(crate) enum Name {
 pub(crate) struct Step {
     pub from: Name,
     pub to: Name,
-    /// What is moved.
+    /// The moved object.
     pub object: Object,
-    /// What it is exchanged with; none where nothing has the name.
+    /// The object that it is exchanged with; `None` if the name is free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub displaced: Option<Object>,
-    /// Whether it is a directory that goes: it must be empty then, since all that was seen in it
-    /// has left it before.
+    /// Whether it is a directory to be removed. It must be empty then, because everything seen in
+    /// it has left before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub empty: bool,
-    /// The state of what the commit has made, which must be the same when it is taken back.
+    /// The state of an object that the commit created. It must be the same at a rollback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made: Option<u64>,
 }
 
-/// An object, as it must be when it is moved.
+/// An object in the state in which it must be when it is moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Object {
     pub inode: u64,
-    /// Size in bytes, and the time of the last change; none for directories and for what the commit
-    /// has made itself.
+    /// The size in bytes and the time of the last change; `None` for directories and for objects
+    /// that the commit created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contents: Option<(u64, (i64, u32))>,
 }
@@ -82,7 +81,7 @@ impl Object {
         }
     }
 
-    /// Whether this is what a name stands for.
+    /// Returns whether a name refers to this object.
     pub fn is(&self, stamp: &Stamp) -> bool {
         self.inode == stamp.inode
             && self
@@ -91,7 +90,7 @@ impl Object {
     }
 }
 
-/// Stages what is new, and plans the renames.
+/// Stages new objects and plans the renames.
 pub(crate) fn plan(
     tree: &Tree,
     rewritten: &HashMap<NodeId, Option<Kept>>,
@@ -114,7 +113,7 @@ pub(crate) fn plan(
     Ok(planner.steps)
 }
 
-/// Where something went when it left its place.
+/// The destination of an object that left its place.
 #[derive(Clone, PartialEq, Eq)]
 enum Vacated {
     ToSlot(String),
@@ -125,14 +124,14 @@ struct Planner<'a, 'b> {
     tree: &'a Tree,
     rewritten: &'a HashMap<NodeId, Option<Kept>>,
     staging: &'a mut Staging<'b>,
-    /// Files that go with an exchange.
+    /// Files that leave by an exchange.
     replaced: HashSet<NodeId>,
     vacated: HashMap<NodeId, Vacated>,
     steps: Vec<Step>,
 }
 
 impl<'a> Planner<'a, '_> {
-    /// Whether an object's contents wait in a slot.
+    /// Returns whether an object's contents wait in a slot.
     fn is_staged(&self, id: NodeId) -> bool {
         self.tree.node(id).origin.is_none() || self.rewritten.contains_key(&id)
     }
@@ -141,7 +140,7 @@ impl<'a> Planner<'a, '_> {
         self.tree.node(id).body.kind() == Kind::Directory
     }
 
-    /// What the real folder has under a name of a directory.
+    /// Returns the object that the real folder has at a name in a directory.
     fn occupant(&self, directory: NodeId, name: &str) -> Option<NodeId> {
         let origin = self.tree.node(directory).origin.as_ref()?;
         self.tree.by_origin(&join(&origin.path, name))
@@ -165,7 +164,7 @@ impl<'a> Planner<'a, '_> {
         }
     }
 
-    /// Whether an object must leave the place that it has in the real folder.
+    /// Returns whether an object must leave its place in the real folder.
     fn must_leave(&self, id: NodeId) -> bool {
         self.tree.node(id).origin.is_some()
             && id != ROOT
@@ -185,8 +184,8 @@ impl<'a> Planner<'a, '_> {
         for id in removed {
             self.park(id);
         }
-        // What has the place that another one is going to leaves first. A circle is opened by
-        // parking one of it.
+        // The object at a destination leaves first. A cycle is broken by parking one of its
+        // objects.
         let leaving: HashSet<NodeId> = moved.iter().copied().collect();
         let mut waiting = HashSet::new();
         for first in moved {
@@ -228,7 +227,7 @@ impl<'a> Planner<'a, '_> {
         }
     }
 
-    /// Moves something straight to its place where that can be, and else parks it.
+    /// Moves an object directly to its place if possible, and parks it otherwise.
     fn leave(&mut self, id: NodeId) {
         match self.destination(id) {
             Some((path, occupant))
@@ -242,8 +241,8 @@ impl<'a> Planner<'a, '_> {
         }
     }
 
-    /// Where something goes, and what the real folder has there: where no directory on the way
-    /// moves or is new, so that the path is the same now and then.
+    /// Returns an object's destination and the object that is there in the real folder, if no
+    /// directory on the way moves or is new, so that the path stays the same.
     fn destination(&self, id: NodeId) -> Option<(String, Option<NodeId>)> {
         let (directory, name) = self.tree.node(id).link.as_ref()?;
         if self.rewritten.contains_key(&id) {
@@ -290,8 +289,8 @@ impl<'a> Planner<'a, '_> {
         }
     }
 
-    /// Everything in a directory takes its place, at `path`. `slot`: where a directory that is new
-    /// is staged, with all in it that is new.
+    /// Puts everything in a directory into place at `path`. `slot` is the slot in which a new
+    /// directory is staged together with its new contents.
     fn place(
         &mut self,
         directory: NodeId,
@@ -304,7 +303,7 @@ impl<'a> Planner<'a, '_> {
             let path = join(path, name);
             let inner = slot.map(|slot| join(slot, name));
             if self.is_staged(id) {
-                // A file with new contents that was moved to a new directory is new there.
+                // A file with new contents counts as new if it was moved to a new directory.
                 let slot = inner.clone();
                 let slot = slot.unwrap_or_else(|| self.staging.new_slot(MADE));
                 let kept = self.rewritten.get(&id).and_then(Option::as_ref);
@@ -315,8 +314,8 @@ impl<'a> Planner<'a, '_> {
                 };
                 let staged = self.staging.stage(tree.node(id), &going, slot)?;
                 if self.is_directory(id) {
-                    // Its own go into the slot first, and what is moved into it comes after it has
-                    // its place.
+                    // The directory's own objects go into the slot first. Objects that are moved
+                    // into it follow after it is in place.
                     let at = self.steps.len();
                     self.place(id, &path, Some(&staged.slot))?;
                     if inner.is_none() {
@@ -349,7 +348,8 @@ impl<'a> Planner<'a, '_> {
         Ok(())
     }
 
-    /// The path of the nearest directory at or above this one that the real folder has.
+    /// Returns the path of the nearest directory at or above this one that exists in the real
+    /// folder.
     fn real_directory(&self, mut directory: NodeId) -> &'a str {
         loop {
             let node = self.tree.node(directory);
@@ -361,7 +361,7 @@ impl<'a> Planner<'a, '_> {
         }
     }
 
-    /// What a file is exchanged with.
+    /// Returns the object that a file is exchanged with.
     fn displaced(&self, directory: NodeId, name: &str) -> Option<Object> {
         let occupant = self.occupant(directory, name)?;
         let goes = self.replaced.contains(&occupant) || self.tree.is_in_place(occupant);

@@ -1,4 +1,4 @@
-//! Finishes commits that were cut off, or undoes them.
+//! Finishes or undoes interrupted commits.
 
 use std::fs::File;
 use std::io;
@@ -15,8 +15,7 @@ use crate::lower::Lower;
 use crate::path::PRIVATE;
 use crate::workspace::Opened;
 
-/// Everything is in its place; what is left is to make that durable and to clean up. Returns what
-/// is kept.
+/// Makes a commit durable and cleans up after everything is in place. Returns the kept files.
 pub(super) fn finish(
     private: &Private<'_>,
     name: &str,
@@ -26,19 +25,19 @@ pub(super) fn finish(
 ) -> Result<Vec<String>, RecoverError> {
     let directories = touched(&journal.steps, Direction::Forward);
     let settling = || format!("note in {PRIVATE} what was committed");
-    // Before the id is recorded: recovery looks no further if it finds that.
+    // Sync before the id is recorded: recovery stops when it finds the id.
     sync_directories(lower, directories.iter())?;
     private.settle(folder, &journal.id).doing(settling)?;
     let keeping = || format!("keep in {PRIVATE} what another program wrote");
     let kept = keep_written(private, folder, journal).doing(keeping)?;
-    // Not synced: if a power failure brings it back, its id is known as committed.
+    // Not synced: if a power failure restores it, its id is known as committed.
     remove_file(folder, JOURNAL).doing(settling)?;
     let removing = || format!("remove {PRIVATE}/{name}");
     private.remove_transaction(name).doing(removing)?;
     Ok(kept)
 }
 
-/// Under the lock.
+/// Recovers while holding the lock.
 pub(super) fn recover(workspace: &Opened) -> Result<Recovered, RecoverError> {
     let mut recovered = Recovered::default();
     let Some(private) = private(workspace)? else {
@@ -72,7 +71,7 @@ fn recover_one(
         Ok(None) => {
             match private.remove_transaction(name) {
                 Ok(()) => recovered.dropped += 1,
-                // What somebody has put there is theirs.
+                // Other programs' files stay.
                 Err(error) => tracing::warn!("could not remove {PRIVATE}/{name}: {error}"),
             }
             return Ok(());
@@ -86,15 +85,15 @@ fn recover_one(
             .into());
         }
     };
-    // Its writer may have been killed before the name was on the disk.
+    // Its writer may have been killed before the name was on disk.
     sync_now(&folder).doing(reading)?;
-    // The id is noted once all steps are done. So either only cleaning up was cut off, or a backup
-    // has brought the journal back: other programs may have changed the files since.
+    // The id is recorded once all steps are done. So either only the cleanup was interrupted, or a
+    // backup has restored the journal: other programs may have changed the files since.
     let is_committed = private.is_committed(&journal.id).doing(reading)?;
     let runner = Runner::new(lower, &folder);
     if !is_committed && let Err(stuck) = runner.forward(&journal.steps) {
-        // Nobody was told of it as committed, since then it would be in its place: so it may go
-        // back as well, if nothing is in the way of that.
+        // The commit was not reported as done, because then everything would be in place. So it
+        // may be rolled back if nothing blocks that.
         if runner.backward(&journal.steps).is_err() {
             return Err(blocked(&journal, stuck));
         }

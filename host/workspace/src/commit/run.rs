@@ -1,7 +1,7 @@
-//! Does a plan's renames, or undoes them, from wherever an earlier try has come to.
+//! Runs or undoes the renames of a plan, continuing from wherever an earlier attempt stopped.
 //!
-//! What is due is known by inodes: a step is due when what it moves is where it moves it from. What
-//! was parked stays until the end, so that no inode is used again meanwhile.
+//! Inodes identify the due steps: a step is due if its object is at the source. Parked objects
+//! stay until the end, so that their inodes are not reused.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -18,20 +18,20 @@ use super::touched::{Direction, Unsynced};
 use crate::lower::{Lower, Stamp, means_nothing_there, open_beneath};
 use crate::parents::{Parent, Parents};
 
-/// Where names are: the workspace, and a transaction's folder.
+/// The locations of names: the workspace and a transaction's folder.
 pub(crate) struct Runner<'a> {
     lower: &'a Lower,
     slots: &'a File,
-    /// Directories from which and to which something is renamed. What has come of a rename is seen
-    /// by the path alone, so that one that another program has moved is noticed.
+    /// The source and target directories of renames. The result of a rename is checked by path
+    /// alone, so that a directory that another program moved is noticed.
     parents: RefCell<Parents<'a>>,
     unsynced: RefCell<Unsynced>,
 }
 
-/// Why a step could not be done.
+/// The reason why a step could not be done.
 #[derive(Debug)]
 pub(crate) enum Stuck {
-    /// Another program has changed what was to be moved, or is in the way.
+    /// Another program changed the object, or blocks the rename.
     Changed(String),
     Io(String, io::Error),
 }
@@ -46,8 +46,8 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Does all steps, in order, for the first time. Where one could not be done, how many there
-    /// are up to it: it may be done all the same.
+    /// Runs all steps in order, for the first time. If one fails, returns the number of steps up
+    /// to and including it: the failed one may have taken effect.
     pub fn all(&self, steps: &[Step]) -> Result<(), (usize, Stuck)> {
         for (before, step) in steps.iter().enumerate() {
             self.checked(step).map_err(|stuck| (before + 1, stuck))?;
@@ -55,7 +55,7 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Does what is still to be done of all steps.
+    /// Runs the remaining steps.
     pub fn forward(&self, steps: &[Step]) -> Result<(), Stuck> {
         for step in steps {
             let slot = self.wrong_in_slot(step);
@@ -67,18 +67,18 @@ impl<'a> Runner<'a> {
                 .map_err(|error| self.stuck(&step.from, error))?;
             match due {
                 true => self.checked(step)?,
-                // It may not be on the disk yet.
+                // It may not be on disk yet.
                 false => self.unsynced.borrow_mut().note(step),
             }
         }
         Ok(())
     }
 
-    /// Undoes what was done of these steps. What another program has changed of what is taken back,
-    /// or would have to replace, is in the way of that.
+    /// Undoes the completed steps. Changes that another program made to an affected object block
+    /// that.
     pub fn backward(&self, steps: &[Step]) -> Result<(), Stuck> {
         for step in steps.iter().rev() {
-            // Whatever has come to a slot goes back: it was where the step says.
+            // Everything in a slot goes back to its place in the step.
             let done = match &step.to {
                 Name::Slot(_) => self.stamp(&step.to).map(|found| found.is_some()),
                 Name::Path(_) => self.is_there(&step.to, &step.object),
@@ -93,7 +93,7 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Syncs the changes that must be on the disk before a step is, and notes the step as unsynced.
+    /// Syncs the changes that must be on disk before a step, and records the step as unsynced.
     fn keep_order(&self, step: &Step, direction: Direction) -> Result<(), Stuck> {
         let mut unsynced = self.unsynced.borrow_mut();
         if let Some(touched) = unsynced.before(step, direction) {
@@ -104,7 +104,7 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    /// Does a step, and checks that it has moved what it was planned for.
+    /// Runs a step, and checks that it moved the planned object.
     fn checked(&self, step: &Step) -> Result<(), Stuck> {
         self.keep_order(step, Direction::Forward)?;
         let names = self.names(&step.from, &step.to)?;
@@ -116,8 +116,8 @@ impl<'a> Runner<'a> {
         if matches!(checked, Ok(true)) {
             return Ok(());
         }
-        // Something else was moved: it goes back at once, and to the very directory that it was
-        // in, wherever that is by now.
+        // Another object was moved. It goes back at once, to the directory that it was in,
+        // wherever that is by now.
         let path = path_of(step);
         match (checked, names.back().rename(exchange)) {
             (Ok(_), Ok(())) => Err(Stuck::Changed(path)),
@@ -135,8 +135,8 @@ impl<'a> Runner<'a> {
             && (!step.empty || self.is_empty(&step.to)?))
     }
 
-    /// Whether a slot has something else than what was planned: another program was quicker, and
-    /// that could not be undone then.
+    /// Returns whether a slot has another object than planned: another program was faster, and the
+    /// rename could not be undone.
     fn wrong_in_slot(&self, step: &Step) -> io::Result<bool> {
         if let Name::Slot(_) = &step.to {
             let found = self.stamp(&step.to)?;
@@ -168,8 +168,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// What the commit has made is not in its place; what it was exchanged with goes back all the
-    /// same.
+    /// Puts the exchanged object back, even though the created one is no longer in its place.
     fn put_back_displaced(&self, step: &Step) -> Result<(), Stuck> {
         if step.displaced.is_none() {
             return Ok(());
@@ -200,7 +199,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// By its inode alone: whatever else became of it, it is the one.
+    /// Compares the inode alone, because other attributes may have changed.
     fn is_there(&self, name: &Name, object: &Object) -> io::Result<bool> {
         Ok(self
             .stamp(name)?
@@ -270,7 +269,7 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Two names in directories that are open.
+/// Two names in open directories.
 struct Names<'n> {
     from: (Parent<'n>, &'n str),
     to: (Parent<'n>, &'n str),

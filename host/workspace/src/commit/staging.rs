@@ -1,5 +1,5 @@
-//! New contents, complete and synced in the private folder, before anything in the workspace is
-//! touched.
+//! Stages new contents, complete and synced in the private folder, before anything in the
+//! workspace changes.
 
 use std::fs::File;
 use std::io;
@@ -19,41 +19,41 @@ use crate::lower::{Lower, Stamp, open_beneath};
 use crate::parents::Parents;
 use crate::tree::{Body, Node};
 
-/// From how many files on the whole file system is synced at once, which then costs less than one
-/// sync for each.
+/// Number of files from which the whole file system is synced at once, which is then faster than
+/// one sync for each.
 const SYNC_ALL: usize = 16;
 
 /// A transaction's folder while it is filled.
 pub(crate) struct Staging<'a> {
     folder: &'a File,
-    /// Of the real files.
+    /// The directories of the real files.
     real: Parents<'a>,
-    /// Of the slots.
+    /// The directories of the slots.
     made_in: Parents<'a>,
     inherited: Inherited<'a>,
     slots: u64,
-    /// Files and directories that were made.
+    /// Created files and directories that are not synced yet.
     unsynced: Vec<File>,
     made: usize,
 }
 
-/// Something that is ready to be put in its place.
+/// A staged object that is ready to be put in place.
 pub(crate) struct Staged {
     pub slot: String,
     pub inode: u64,
 }
 
-/// Where something is going to be.
+/// The destination of an object.
 pub(crate) struct Going<'a> {
     pub path: &'a str,
-    /// The nearest directory that the real folder has, by its path there: new ones inherit from it
-    /// too.
+    /// The path of the nearest directory that exists in the real folder. New directories inherit
+    /// from it too.
     pub directory: &'a str,
-    /// The attributes that a file keeps of the real one.
+    /// The attributes to keep from the real file.
     pub kept: Option<&'a Kept>,
 }
 
-/// A new object: a link can't be opened.
+/// A new object. A link can't be opened.
 enum Made {
     Opened(File),
     Link(u64),
@@ -77,7 +77,7 @@ impl<'a> Staging<'a> {
         format!("{prefix}{}", self.slots)
     }
 
-    /// Makes what a node has that is new, under a name below the transaction's folder.
+    /// Creates the new parts of a node under a name in the transaction's folder.
     pub fn stage(
         &mut self,
         node: &Node,
@@ -90,7 +90,7 @@ impl<'a> Staging<'a> {
             None => self.inherited.from(going.directory),
         };
         let inherits = inherits.doing(staging)?;
-        // For this user alone at first, unless something is inherited.
+        // For this user only at first, unless something is inherited.
         let first = match inherits {
             true => node.mode & 0o777,
             false => 0,
@@ -117,7 +117,8 @@ impl<'a> Staging<'a> {
         self.inherited.nothing()
     }
 
-    /// Makes it with these permissions, and those that its owner needs during the commit.
+    /// Creates an object with these permissions, plus those that its owner needs during the
+    /// commit.
     fn make(&mut self, node: &Node, mode: u32, slot: &str) -> io::Result<Made> {
         let (parent, name) = self.made_in.of(slot)?;
         step()?;
@@ -140,7 +141,7 @@ impl<'a> Staging<'a> {
                 step()?;
                 match content {
                     Some(content) => content.write_to(&made)?,
-                    // Other permissions, and the contents of before.
+                    // The permissions change, and the contents stay.
                     None => self.copy_real(node, &made)?,
                 }
                 Ok(Made::Opened(made))
@@ -166,12 +167,12 @@ impl<'a> Staging<'a> {
         Ok(inode)
     }
 
-    /// How all that was staged, and the steps with it, are to be made durable.
+    /// Returns how to sync all staged objects and the steps.
     pub fn durable(&self, steps: &[Step]) -> Durable {
         durable(self.made.max(steps.len()))
     }
 
-    /// Syncs what was staged, where each is synced by itself.
+    /// Syncs the staged objects, if each is synced separately.
     pub fn sync(self, durable: Durable) -> io::Result<()> {
         for made in &self.unsynced {
             sync(made, durable)?;
@@ -189,7 +190,7 @@ fn durable(count: usize) -> Durable {
     }
 }
 
-/// Permissions of something new. Its inherited ACL may allow less.
+/// Sets the permissions of a new object. An inherited ACL may restrict them.
 fn set_mode(made: &File, mode: u32, inherits: bool) -> io::Result<()> {
     let allowed = match inherits {
         true => Stamp::of(&rustix::fs::fstat(made)?).mode | 0o7000,
@@ -215,7 +216,7 @@ pub(crate) fn sync_directories<'a>(
         for directory in directories {
             match lower.open(directory, OFlags::RDONLY | OFlags::DIRECTORY) {
                 Ok(directory) => sync_now(&File::from(directory))?,
-                // Another program has moved or removed it since.
+                // Another program moved or removed it.
                 Err(error) if crate::lower::means_nothing_there(&error) => {}
                 Err(error) => return Err(error),
             }

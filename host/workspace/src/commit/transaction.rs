@@ -1,4 +1,4 @@
-//! One commit: staged, written to a journal, and put in its place, or taken back.
+//! A single commit: it is staged, written to a journal, and then put in place or rolled back.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -20,8 +20,8 @@ use crate::path::PRIVATE;
 use crate::tree::{NodeId, Tree};
 use crate::workspace::Opened;
 
-/// Stages, writes the journal, which is the commit, and puts everything in its place. The inner
-/// result is of the cleanup, with what is kept.
+/// Stages the changes, writes the journal, which commits them, and puts everything in place. The
+/// inner result is that of the cleanup, with the kept files.
 pub(super) fn commit(
     workspace: &Opened,
     tree: &Tree,
@@ -86,7 +86,7 @@ fn prepare(
     match private.commit(folder) {
         Ok(()) => Ok(journal),
         Err(source) => {
-            // The rename may have happened, so it has to be undone.
+            // The rename may have taken effect, so it must be undone.
             let doing = || "take back the journal".to_owned();
             private.remove_journal(folder).doing(doing)?;
             Err(CommitError::from(Failed {
@@ -97,14 +97,14 @@ fn prepare(
     }
 }
 
-/// It has no journal: nothing of it has happened.
+/// Removes a transaction without a journal, which had no effect.
 fn drop_transaction(private: &Private<'_>, name: &str) {
     if let Err(error) = private.remove_transaction(name) {
         tracing::warn!("could not remove {PRIVATE}/{name}: {error}");
     }
 }
 
-/// A rename could not be done: everything goes back.
+/// Rolls everything back after a rename failed.
 fn roll_back(
     private: &Private<'_>,
     name: &str,

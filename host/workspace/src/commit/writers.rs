@@ -1,4 +1,4 @@
-//! Whether another program has a file open for writing.
+//! Detects whether another program has a file open for writing.
 
 use std::fs::File;
 use std::io;
@@ -7,8 +7,8 @@ use std::os::fd::AsRawFd;
 use rustix::fs::FsWord;
 use rustix::io::Errno;
 
-/// The file systems on which a lease that is refused means that, by `f_type` of `statfs`: ext2 to
-/// ext4, XFS, Btrfs, tmpfs, F2FS, overlayfs. On others it may mean that they have no leases.
+/// File systems that refuse a lease only for this reason, by `f_type` of `statfs`: ext2 to ext4,
+/// XFS, Btrfs, tmpfs, F2FS, overlayfs. Others may not support leases.
 const KNOWN: [FsWord; 6] = [
     0xef53,
     0x5846_5342,
@@ -18,21 +18,21 @@ const KNOWN: [FsWord; 6] = [
     0x794c_7630,
 ];
 
-/// As `asm-generic/fcntl.h` has it.
+/// The value in `asm-generic/fcntl.h`.
 const F_SETSIG: i32 = 10;
 
-/// Whether any program, this one too, has the file open for writing, as far as that can be found
-/// out: only its owner may ask, and only some file systems answer. `file` must be open for reading
-/// alone.
+/// Returns whether any program, including this one, has the file open for writing, as far as that
+/// can be determined: only the owner may ask, and only some file systems answer. `file` must be
+/// open for reading only.
 ///
 /// # Errors
-/// The system's, if the file system can't be asked for its type.
+/// System errors, if the file system's type can't be read.
 pub(super) fn has_writers(file: &File) -> io::Result<bool> {
     if !KNOWN.contains(&rustix::fs::fstatfs(file)?.f_type) {
         return Ok(false);
     }
-    // Another program may open the file before the lease is given back. The system tells this one
-    // by a signal then: by default one that ends it, and SIGURG is ignored.
+    // If another program opens the file before the lease is released, the system sends a signal.
+    // The default one would end this process; SIGURG is ignored.
     control(file, F_SETSIG, libc::SIGURG)?;
     match control(file, libc::F_SETLEASE, libc::F_RDLCK) {
         Ok(()) => {
