@@ -1,4 +1,4 @@
-//! C: a compiler for WASI makes a core module, and this program the rest.
+//! C: a compiler for WASI builds a core module, and this program turns it into a component.
 
 mod problems;
 
@@ -16,23 +16,23 @@ use super::toolchain::{self, Toolchain, failed, missing};
 use super::{BuildOutput, ProjectInfo, component};
 use crate::error::Error;
 
-/// Names a compiler, with its options for WASI.
+/// The environment variable with a compiler and its options for WASI.
 const COMPILER: &str = "AIRLOCK_CC";
 
-/// From the project's folder. Paths in it reach the compiler as they are here, so that the same
-/// sources elsewhere give the same component.
+/// The folder for generated files, relative to the project's. The compiler gets relative paths, so
+/// that the same sources give the same component elsewhere.
 const GENERATED: &str = "build/generated";
 
 const OPTIONS: [&str; 6] = [
-    // A library that is initialized once, and then called.
+    // Builds a library that is initialized once before it is called.
     "-mexec-model=reactor",
     "-Os",
     "-s",
-    // What such a function returns is anything, and a tool would end with it.
+    // A missing result is undefined behavior and would end the tool.
     "-Werror=return-type",
-    // An assertion is there to be looked at; zig leaves it out of what is optimized.
+    // Keeps assertions, which zig removes from optimized code.
     "-UNDEBUG",
-    // All of it is part of each instance.
+    // Every instance contains the whole stack.
     "-Wl,-z,stack-size=1048576",
 ];
 
@@ -81,7 +81,7 @@ pub async fn build(
     })
 }
 
-/// The command that compiles for WASI.
+/// Returns the command that compiles for WASI.
 async fn find_compiler(toolchain: &Toolchain<'_>) -> Result<Vec<OsString>, Error> {
     if let Some(named) = std::env::var_os(COMPILER).filter(|named| !named.is_empty()) {
         let words: Vec<OsString> = named
@@ -121,7 +121,7 @@ async fn find_compiler(toolchain: &Toolchain<'_>) -> Result<Vec<OsString>, Error
     ))
 }
 
-/// What the project says, else all of `src`.
+/// Returns the sources that the project lists, or all of `src`.
 fn sources(project: &Project) -> Result<Vec<PathBuf>, Error> {
     let named = &project.manifest.c.sources;
     if !named.is_empty() {
@@ -138,7 +138,7 @@ fn sources(project: &Project) -> Result<Vec<PathBuf>, Error> {
     }
 }
 
-/// The sources of a folder, from the project's, in the order of their names.
+/// Returns the sources in a folder, relative to the project's, sorted by name.
 fn sources_in(project: &Path, folder: &str) -> Vec<PathBuf> {
     let files = std::fs::read_dir(project.join(folder));
     let mut sources: Vec<PathBuf> = files
@@ -152,15 +152,15 @@ fn sources_in(project: &Path, folder: &str) -> Vec<PathBuf> {
     sources
 }
 
-/// What the compiler is given beside the project's own sources.
+/// The files that the compiler gets besides the project's own sources.
 struct Provided {
-    /// Folders with headers, from the project's.
+    /// Header folders, relative to the project's folder.
     headers: Vec<&'static str>,
-    /// What is compiled and linked, from the project's folder.
+    /// Files to compile and link, relative to the project's folder.
     link: Vec<PathBuf>,
 }
 
-/// The SDK in the project, else that of this program; and the bindings.
+/// Provides the bindings and the SDK: the project's copy, or else that of this program.
 fn provide_sdk(project: &Path) -> Result<Provided, Error> {
     let generated = project.join(GENERATED);
     let mut provided = match sdk::is_kept(project, Language::C) {
@@ -182,7 +182,7 @@ fn provide_sdk(project: &Path) -> Result<Provided, Error> {
     Ok(provided)
 }
 
-/// Writes this program's, and gives its sources, from the project's folder.
+/// Writes this program's SDK, and returns its sources relative to the project's folder.
 fn write_sdk(generated: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut sources = Vec::new();
     for (name, contents) in Sdk::of(Language::C)?.files() {

@@ -1,4 +1,4 @@
-//! From a core module of the WASI of old to a component.
+//! Turns a core module for WASI preview 1 into a component.
 
 use anyhow::Context;
 use wasi_preview1_component_adapter_provider::{
@@ -10,18 +10,18 @@ use super::bindings::World;
 use super::toolchain::failed;
 use crate::error::Error;
 
-/// Makes a component of a core module that says itself which world it has.
+/// Creates a component from a core module that identifies its world itself.
 ///
 /// # Errors
-/// If it doesn't have what the world asks for.
+/// If the module lacks something that the world requires.
 pub fn from_module(module: &[u8]) -> Result<Vec<u8>, Error> {
     encode(module).context(MISFIT).map_err(failed)
 }
 
-/// Makes a component of a core module that has the exports of `world`, and doesn't say so.
+/// Creates a component from a core module that has the exports of `world` without identifying it.
 ///
 /// # Errors
-/// As [`from_module`].
+/// See [`from_module`].
 pub fn from_module_of(world: &World, mut module: Vec<u8>) -> Result<Vec<u8>, Error> {
     let (resolve, id) = (&world.resolve, world.id);
     embed_component_metadata(&mut module, resolve, id, StringEncoding::UTF8)

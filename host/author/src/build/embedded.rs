@@ -1,7 +1,7 @@
-//! What is part of this program, so that authors need only their language's compiler: the world,
+//! Files embedded in this program, so that authors need only their language's compiler: the world,
 //! and the SDKs that are compiled with each tool.
 
-/// Files below a folder, as their names and texts.
+/// Lists files below a folder with their names and texts.
 macro_rules! files {
     ($folder:literal: $($name:literal),+ $(,)?) => {
         &[$(($name, include_str!(concat!($folder, "/", $name)))),+]

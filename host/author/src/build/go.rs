@@ -1,5 +1,5 @@
-//! Go: its compiler makes a core module of the project, the SDK and the bindings, and this program
-//! the rest.
+//! Go: its compiler builds a core module from the project, the SDK and the bindings, and this
+//! program turns it into a component.
 
 mod problems;
 
@@ -21,14 +21,14 @@ use crate::error::Error;
 
 const SDK: &str = "airlock-tool";
 
-/// The first that exports functions from WebAssembly, and has the generics that the SDK is written
-/// with.
+/// The first version that exports functions from WebAssembly and has the generics that the SDK
+/// uses.
 const OLDEST: (u32, u32) = (1, 24);
 
-/// From the project's folder.
+/// The folder for generated files, relative to the project's.
 const GENERATED: &str = "build/generated";
 
-/// `go mod edit -json`, as far as it counts here.
+/// The used parts of `go mod edit -json`.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct GoMod {
@@ -89,7 +89,7 @@ pub async fn build(
     })
 }
 
-/// Outside of a workspace, which takes no other module file.
+/// Returns a command that ignores Go workspaces, which allow no other module file.
 fn go(project: &Project, command: &str) -> Command {
     let mut go = Command::new("go");
     go.arg(command)
@@ -114,7 +114,8 @@ async fn check_version(project: &Project, toolchain: &Toolchain<'_>) -> Result<(
     }
 }
 
-/// Development versions of Go, which have other names, are taken on trust.
+/// Returns whether a version is supported. Development versions of Go have other names and are
+/// accepted.
 fn is_new_enough(version: &str) -> bool {
     let numbers = version.strip_prefix("go").and_then(|v| {
         let mut parts = v.split(|c: char| !c.is_ascii_digit());
@@ -123,7 +124,7 @@ fn is_new_enough(version: &str) -> bool {
     numbers.is_none_or(|numbers: (u32, u32)| numbers >= OLDEST)
 }
 
-/// What the project is called; without the SDK among what it requires, it is no tool's.
+/// Returns the project's name. Fails if the project does not require the SDK.
 async fn module_name(project: &Project, toolchain: &Toolchain<'_>) -> Result<String, Error> {
     let mut edit = go(project, "mod");
     let said = toolchain
@@ -153,7 +154,7 @@ async fn module_name(project: &Project, toolchain: &Toolchain<'_>) -> Result<Str
     }
 }
 
-/// Of a module's path, without the major version behind it.
+/// Returns the last part of a module's path, without the major version.
 fn last_part(path: &str) -> &str {
     let is_version = |part: &str| {
         let number = part.strip_prefix('v').unwrap_or("");
@@ -167,7 +168,7 @@ fn last_part(path: &str) -> &str {
     }
 }
 
-/// The package `main`: in `src`, or in the project's folder.
+/// Returns the folder of the package `main`: `src`, or the project's folder.
 fn package(folder: &Path) -> &'static str {
     let files = std::fs::read_dir(folder.join("src")).into_iter().flatten();
     let mut names = files.flatten().map(|file| file.file_name());
@@ -177,7 +178,7 @@ fn package(folder: &Path) -> &'static str {
     }
 }
 
-/// The bindings, which are packages of the SDK, with their paths from its folder.
+/// Returns the bindings, which are packages of the SDK, with paths relative to its folder.
 pub(super) fn bindings(world: &World) -> Result<Vec<(String, Vec<u8>)>, Error> {
     let ours = format!("\"{SDK}/internal/wit/");
     let mut files = Vec::new();
@@ -191,8 +192,8 @@ pub(super) fn bindings(world: &World) -> Result<Vec<(String, Vec<u8>)>, Error> {
     Ok(files)
 }
 
-/// Where the module of the SDK is, from the project's folder: in the project, or as this program
-/// has it.
+/// Returns the folder of the SDK's module, relative to the project's: its own copy, or that of
+/// this program.
 fn provide_sdk(project: &Path) -> Result<String, Error> {
     if sdk::is_kept(project, Language::Go) {
         return Ok(format!("./{}", sdk::FOLDER));
@@ -204,7 +205,7 @@ fn provide_sdk(project: &Path) -> Result<String, Error> {
     Ok(format!("./{place}"))
 }
 
-/// A copy of the project's go.mod, in which the SDK is the one in this folder.
+/// Writes a copy of the project's go.mod in which the SDK is the one in this folder.
 async fn write_module_file(
     project: &Project,
     sdk: &str,

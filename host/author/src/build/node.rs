@@ -1,4 +1,4 @@
-//! TypeScript and JavaScript: their SDK has a builder of its own.
+//! TypeScript and JavaScript, built by the SDK's own builder.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -19,16 +19,16 @@ use crate::error::{Error, ErrorKind};
 
 const SDK: &str = "airlock-tool";
 
-/// From the project's folder, or from one above it: where npm puts what it installs, in a workspace
-/// of several packages for all of them.
+/// The builder's path, relative to the project's folder or one above it: in a workspace of several
+/// packages, npm installs into the top folder.
 const BUILDER: &str = "node_modules/.bin/airlock-ts";
 
-/// The first that the SDK's builder runs on.
+/// The first Node.js version that the SDK's builder supports.
 const OLDEST: u32 = 20;
 
 const SITE: &str = "https://nodejs.org";
 
-/// What the builder says of what it built.
+/// The builder's description of the result.
 #[derive(Deserialize)]
 struct Built {
     name: String,
@@ -41,7 +41,7 @@ struct Sdk {
     version: String,
 }
 
-/// `package.json`, as far as it counts here.
+/// The used parts of `package.json`.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Package {
@@ -111,7 +111,7 @@ async fn check_version(toolchain: &Toolchain<'_>) -> Result<(), Error> {
     }
 }
 
-/// Versions with other names are taken on trust.
+/// Returns whether a version is supported. Versions with unknown names are accepted.
 fn is_new_enough(version: &str) -> bool {
     let major = version.trim_start_matches('v').split('.').next();
     let major: Option<u32> = major.and_then(|major| major.parse().ok());
@@ -153,10 +153,10 @@ fn find_builder(folder: &Path) -> Result<PathBuf, Error> {
     ))
 }
 
-/// Whether `npm install` would bring the SDK.
+/// Returns whether `npm install` would install the SDK.
 fn names_sdk(folder: &Path) -> Result<bool, Error> {
     let path = folder.join("package.json");
-    // Where `airlock.toml` says the language, there may be none.
+    // If `airlock.toml` sets the language, this file may be missing.
     let Ok(text) = std::fs::read(&path) else {
         return Ok(false);
     };

@@ -1,4 +1,4 @@
-//! Python: its SDK has a builder of its own.
+//! Python, built by the SDK's own builder.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -18,10 +18,10 @@ use crate::error::Error;
 
 const SDK: &str = "airlock-tool";
 
-/// The Python of a project's own environment.
+/// The Python of a project's virtual environment.
 const OWN: &str = ".venv/bin/python";
 
-/// `pyproject.toml`, as far as it counts here.
+/// The used parts of `pyproject.toml`.
 #[derive(Default, Deserialize)]
 struct PyProject {
     #[serde(default)]
@@ -39,7 +39,7 @@ struct Table {
 }
 
 impl PyProject {
-    /// How the project names the SDK: perhaps with a version, perhaps as one of a checkout.
+    /// Returns the project's requirement of the SDK, possibly with a version or a checkout.
     fn sdk(&self) -> &str {
         let grouped = self.groups.values().flatten();
         let named = self.project.dependencies.iter().map(String::as_str);
@@ -50,7 +50,7 @@ impl PyProject {
     }
 }
 
-/// Whether a requirement, which may have a version or an address behind the name, is the SDK.
+/// Returns whether a requirement, which may include a version or a URL, is the SDK.
 fn is_sdk(requirement: &str) -> bool {
     let behind = requirement.trim_start().strip_prefix(SDK);
     let goes_on = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -112,7 +112,7 @@ pub async fn build(
     })
 }
 
-/// The project's own environment, the one that is active, or any.
+/// Finds the Python of the project's environment, of the active one, or any.
 fn find_python(folder: &Path) -> Result<PathBuf, Error> {
     let own = folder.join(OWN);
     if own.is_file() {
@@ -127,8 +127,8 @@ fn find_python(folder: &Path) -> Result<PathBuf, Error> {
         })
 }
 
-/// Into the environment that the Python belongs to, else into one of the project's own: many
-/// systems let nothing be installed beside their own packages.
+/// Returns the command that installs the SDK into the environment of this Python, or else into a
+/// new one of the project: many systems don't allow packages next to their own.
 fn install_command(folder: &Path, python: &Path, sdk: &str) -> String {
     let python = python.to_string_lossy();
     let is_own = *python == folder.join(OWN).to_string_lossy();
@@ -142,7 +142,7 @@ fn install_command(folder: &Path, python: &Path, sdk: &str) -> String {
     format!("(cd {} && {make} && {install})", shell::quote(&folder))
 }
 
-/// The SDK's version, where this Python has it.
+/// Returns the SDK's version in this Python, if it is installed.
 async fn sdk_version(
     python: &Path,
     project: &Project,

@@ -1,4 +1,4 @@
-//! Rust: cargo makes the component by itself.
+//! Rust: cargo builds the component directly.
 
 mod paths;
 mod problems;
@@ -19,7 +19,7 @@ use crate::error::Error;
 const TARGET: &str = "wasm32-wasip2";
 const SDK: &str = "airlock-tool";
 
-/// What `cargo metadata` says, as far as it counts here.
+/// The used parts of `cargo metadata`.
 #[derive(Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
@@ -46,7 +46,7 @@ impl Target {
     }
 }
 
-/// A line of what `cargo build` says to programs.
+/// A JSON message of `cargo build`.
 #[derive(Deserialize)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 enum Message {
@@ -102,7 +102,8 @@ pub async fn build(
 const CDYLIB: &str =
     "a tool's Cargo.toml has a library of this type: [lib] crate-type = [\"cdylib\"]";
 
-/// Runs in the project's folder, where its own toolchain and configuration hold.
+/// Returns a command that runs in the project's folder, so that its toolchain and configuration
+/// apply.
 fn cargo(project: &Project, command: &str) -> Command {
     let mut cargo = Command::new("cargo");
     cargo.arg(command).current_dir(&project.folder);
@@ -126,8 +127,8 @@ async fn check_target(project: &Project, toolchain: &Toolchain<'_>) -> Result<()
     }
 }
 
-/// Options that decide whether cargo may change its lock file, and ask the network. The first of
-/// its commands would do it already.
+/// Options that decide whether cargo may change its lock file and use the network. They must apply
+/// to the first command too.
 const LOCKING: [&str; 3] = ["--locked", "--offline", "--frozen"];
 
 async fn metadata(
@@ -160,7 +161,7 @@ async fn flags(
     Ok(paths::flags(metadata, sysroot, commit))
 }
 
-/// What the compiler says of itself. As cargo, it runs in the project's folder.
+/// Runs the compiler for information about itself, in the project's folder like cargo.
 async fn rustc(
     project: &Project,
     args: &[&str],
@@ -204,7 +205,7 @@ fn about(project: &Project, manifest: &Path, metadata: &Metadata) -> Result<Proj
     })
 }
 
-/// The file that cargo made of the package's library.
+/// Returns the file that cargo built from the package's library.
 fn component_of(manifest: &Path, said: &[u8]) -> Option<PathBuf> {
     said.split(|byte| *byte == b'\n').find_map(|line| {
         let Ok(Message::CompilerArtifact {

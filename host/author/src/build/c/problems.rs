@@ -1,4 +1,4 @@
-//! What a C compiler and its linker say.
+//! Parses the output of a C compiler and its linker.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ const NO_TOOLS: &str = "name them once at the end of a source: AIRLOCK_TOOLS(&to
 
 const NO_STATUS: &str = "end each path with a status: return AIRLOCK_OK;";
 
-/// What a tool has nothing of here, whatever it is linked with.
+/// Functions that are not available to a tool, whatever it is linked with.
 const ABSENT: [&str; 12] = [
     "accept",
     "bind",
@@ -30,17 +30,17 @@ const ABSENT: [&str; 12] = [
 const SANDBOX: &str =
     "a tool runs in a sandbox with the files of its workspace, and without processes and a network";
 
-/// What they found wrong with these sources.
+/// Returns the problems in these sources.
 pub fn of(said: &str, sources: &[PathBuf]) -> Vec<Problem> {
     let mut problems: Vec<Problem> = Vec::new();
-    // Whether the lines that follow belong to the last one.
+    // Whether the lines that follow belong to the last problem.
     let mut goes_on = false;
     for line in said.lines() {
         if let Some(problem) = of_compiler(line) {
             problems.push(problem);
             goes_on = true;
         } else if let Some(problem) = of_linker(line, sources) {
-            // Each use is told.
+            // The linker reports each use.
             if !problems.contains(&problem) {
                 problems.push(problem);
             }
@@ -80,7 +80,7 @@ fn help_for(message: &str) -> Option<String> {
     if message.starts_with("incompatible ") {
         return Some(OF_ANOTHER_TYPE.to_owned());
     }
-    // What the SDK's own header refuses says what to do.
+    // Errors of the SDK's own header include advice.
     if message.contains(": a tool ") {
         return None;
     }
@@ -89,7 +89,7 @@ fn help_for(message: &str) -> Option<String> {
     ABSENT.contains(&name).then(|| SANDBOX.to_owned())
 }
 
-/// Of what several objects use, one is told.
+/// Parses a line of the linker. A problem of several objects is reported once.
 fn of_linker(line: &str, sources: &[PathBuf]) -> Option<Problem> {
     let (object, symbol) = line.split_once(": undefined symbol: ")?;
     if symbol == "airlock_tools" || symbol == "airlock_tool_count" {
@@ -104,7 +104,7 @@ fn of_linker(line: &str, sources: &[PathBuf]) -> Option<Problem> {
             ..Problem::default()
         });
     }
-    // An object is called as its source, in a folder of the compiler's own.
+    // An object has its source's name, in a folder of the compiler.
     let object = object.rsplit(": ").next().unwrap_or(object);
     let stem = Path::new(object).file_stem();
     let source = sources.iter().find(|source| source.file_stem() == stem);
@@ -120,7 +120,7 @@ fn of_linker(line: &str, sources: &[PathBuf]) -> Option<Problem> {
     })
 }
 
-/// As in `2 errors generated.`
+/// Returns whether a line is a count, as in `2 errors generated.`
 fn is_count(line: &str) -> bool {
     line.ends_with(" generated.")
 }

@@ -1,15 +1,15 @@
-//! What Go's compiler says.
+//! Parses the output of Go's compiler.
 
 use super::super::problem::{OF_ANOTHER_TYPE, Problem, placed};
 
-/// What to do about a package that is left out for the system that it is compiled for.
+/// Advice for a package that is excluded on the target system.
 const EXCLUDED: &str = "C code (`import \"C\"`) and files for other systems can't go into a component: take a package that is Go all through";
 
-/// What to do where a function of a tool ends without a result.
+/// Advice for a function of a tool that ends without a result.
 const NO_RESULT: &str =
     "end each path with what the function promises: return airlock.Text(…), nil";
 
-/// What it found wrong.
+/// Returns the problems in the compiler's output.
 pub fn of(said: &str) -> Vec<Problem> {
     let mut problems: Vec<Problem> = Vec::new();
     for line in said.lines() {
@@ -23,7 +23,7 @@ pub fn of(said: &str) -> Vec<Problem> {
         let Some(more) = line.strip_prefix('\t') else {
             continue;
         };
-        // The command that adds a module stands alone below the error.
+        // The command that adds a module is on a separate line below the error.
         if last.message.ends_with("; to add it:") {
             let end = last.message.len() - "; to add it:".len();
             last.message.truncate(end);

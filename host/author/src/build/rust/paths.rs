@@ -1,5 +1,5 @@
-//! Keeps the paths of the author's machine out of a component: panics tell where they were written,
-//! also those of dependencies.
+//! Keeps paths of the author's machine out of a component: panic messages include source paths,
+//! even those of dependencies.
 
 use std::path::{Path, PathBuf};
 
@@ -7,16 +7,15 @@ use tokio::process::Command;
 
 use super::{Metadata, TARGET};
 
-/// Between the flags in `CARGO_ENCODED_RUSTFLAGS`.
+/// The separator of flags in `CARGO_ENCODED_RUSTFLAGS`.
 const SEPARATOR: char = '\x1f';
 
-/// Where flags for the compiler come from. Cargo takes the first of these that has any, and no
-/// other.
+/// A source of compiler flags. Cargo uses only the first source that has any.
 #[derive(Debug, PartialEq, Eq)]
 enum FlagSource {
-    /// The environment, with what is there.
+    /// The environment, with its flags.
     Environment(Vec<String>),
-    /// `target.wasm32-wasip2.rustflags` of its configuration.
+    /// `target.wasm32-wasip2.rustflags` in cargo's configuration.
     Target,
     /// `build.rustflags` of its configuration.
     Build,
