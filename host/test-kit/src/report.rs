@@ -188,7 +188,7 @@ impl Report {
 /// The number of properties by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Held in all tries.
+    /// Held in all tries that checked them.
     pub held: usize,
     /// Violated.
     pub broken: usize,
