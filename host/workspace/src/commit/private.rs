@@ -37,16 +37,16 @@ pub(crate) const TRANSACTION: &str = "txn-";
 /// In a transaction's folder, once it is committed.
 pub(crate) const JOURNAL: &str = "journal";
 
-/// The largest journal that is read: of some million renames, in bytes.
+/// Maximum size of a journal, in bytes; enough for some million renames.
 const MAX_JOURNAL: u64 = 1 << 30;
 
 const MAX_COMMITTED: u64 = 256 << 20;
 
-/// The largest record of an outcome that is read, in bytes. A result of 16 MiB has at most six
-/// times as many as JSON.
+/// Maximum size of an outcome's record, in bytes. A result of 16 MiB takes at most six times as
+/// much as JSON.
 const MAX_OUTCOME: u64 = 128 << 20;
 
-/// What a journal says.
+/// The contents of a journal.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Journal {
     pub id: String,
@@ -60,7 +60,7 @@ pub(crate) struct Private<'a> {
 }
 
 impl<'a> Private<'a> {
-    /// None where there is none yet.
+    /// Opens the private folder; `None` if there is none yet.
     pub fn open(workspace: &'a Opened) -> io::Result<Option<Self>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         let folder = match workspace.lower.open(PRIVATE, flags) {
@@ -80,7 +80,7 @@ impl<'a> Private<'a> {
         Ok(Some(Self { workspace, folder }))
     }
 
-    /// Says as well whether it was made.
+    /// Opens or creates the private folder. Also returns whether it was created.
     pub fn open_or_make(workspace: &'a Opened) -> io::Result<(Self, bool)> {
         if let Some(private) = Self::open(workspace)? {
             return Ok((private, false));
@@ -104,7 +104,7 @@ impl<'a> Private<'a> {
         hasher.finalize()
     }
 
-    /// A record, behind its hash.
+    /// Returns a record preceded by its hash.
     pub fn sealed(&self, what: &str, record: &[u8]) -> Vec<u8> {
         let mut sealed = self.hash(what, record).to_hex().as_bytes().to_vec();
         sealed.push(b'\n');
@@ -112,7 +112,7 @@ impl<'a> Private<'a> {
         sealed
     }
 
-    /// The record, if it is one of ours.
+    /// Returns the record if its hash is ours.
     fn unsealed<'r>(&self, what: &str, sealed: &'r [u8]) -> Option<&'r [u8]> {
         let (hash, record) = sealed.split_at_checked(blake3::OUT_LEN * 2)?;
         let record = record.strip_prefix(b"\n")?;
@@ -121,8 +121,8 @@ impl<'a> Private<'a> {
         (hash == self.hash(what, record)).then_some(record)
     }
 
-    /// Finds out before anything is done whether what was done can be noted: a stranger may have
-    /// put a link in a place of ours.
+    /// Checks before a commit that it can be recorded: another user may have put a link at one of
+    /// our paths.
     fn check_places(&self) -> io::Result<()> {
         self.make_ignored()?;
         let committed = self.open_committed()?;
@@ -157,7 +157,7 @@ impl<'a> Private<'a> {
         open_or_make_file(&self.folder, "committed")
     }
 
-    /// A new transaction's folder.
+    /// Creates a new transaction's folder.
     pub fn begin(&self) -> io::Result<(String, File)> {
         self.check_places()?;
         let random = u64::from_le_bytes(self.random()?);
@@ -168,7 +168,8 @@ impl<'a> Private<'a> {
         Ok((name, folder))
     }
 
-    /// The name itself says that it is ours, so that there is no moment at which it doesn't.
+    /// Returns a name that includes the hash, so that the folder is identifiable as ours from the
+    /// start.
     pub fn transaction_name(&self, random: &str) -> String {
         let hash = self.hash("transaction", random.as_bytes()).to_hex();
         format!("{TRANSACTION}{random}-{}", &hash[..32])
@@ -185,14 +186,14 @@ impl<'a> Private<'a> {
         open_beneath(&self.folder, name, flags).map(File::from)
     }
 
-    /// Whether a transaction's folder was made by this user for this workspace.
+    /// Returns whether this user created a transaction's folder for this workspace.
     pub fn is_ours(&self, name: &str) -> bool {
         let random = name.strip_prefix(TRANSACTION);
         let random = random.and_then(|rest| rest.split_once('-'));
         random.is_some_and(|(random, _)| name == self.transaction_name(random))
     }
 
-    /// Transactions' folders, whoever made them.
+    /// Returns the folders of all transactions, including other users'.
     pub fn transactions(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         let folder = open_beneath(&self.folder, "", OFlags::RDONLY)?;
@@ -219,18 +220,18 @@ impl<'a> Private<'a> {
         write_new(folder, "journal.new", &sealed, durable)
     }
 
-    /// Makes a commit happen, of which everything is durable: it is done or finished later from
-    /// here on.
+    /// Makes a commit happen once everything is durable. From here on it is completed, now or by a
+    /// recovery.
     pub fn commit(&self, folder: &File) -> io::Result<()> {
         step()?;
         rustix::fs::renameat(folder, "journal.new", folder, JOURNAL)?;
         sync_now(folder)
     }
 
-    /// What a transaction is to do. None where it has not happened.
+    /// Reads a transaction's journal; `None` if the commit has not happened.
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidData`] where the journal is none of ours.
+    /// [`io::ErrorKind::InvalidData`] if the journal is not ours.
     pub fn journal(&self, folder: &File) -> io::Result<Option<Journal>> {
         let Some(sealed) = read(folder, JOURNAL, MAX_JOURNAL)? else {
             return Ok(None);
@@ -240,13 +241,13 @@ impl<'a> Private<'a> {
         journal.map(Some).ok_or(io::ErrorKind::InvalidData.into())
     }
 
-    /// Takes the journal back durably.
+    /// Removes the journal durably.
     pub fn remove_journal(&self, folder: &File) -> io::Result<()> {
         remove_file(folder, JOURNAL)?;
         sync_now(folder)
     }
 
-    /// What is kept for the user of a committed id.
+    /// Writes the data to keep for the user of a committed id.
     pub fn write_outcome(
         &self,
         folder: &File,
@@ -257,8 +258,8 @@ impl<'a> Private<'a> {
         write_new(folder, "outcome", &self.sealed("outcome", &record), durable)
     }
 
-    /// Notes an id as committed, and puts its outcome where it waits for its user. It may have been
-    /// done before, or in part.
+    /// Records an id as committed, and moves its outcome to where its user takes it. Some or all
+    /// of this may have been done before.
     pub fn settle(&self, folder: &File, id: &str) -> io::Result<()> {
         let mut committed = self.open_committed()?;
         // A line that was cut off ends before this one begins.
@@ -302,7 +303,7 @@ impl<'a> Private<'a> {
         }
     }
 
-    /// Outcomes that wait, by their ids.
+    /// Returns the outcomes that were not taken yet, by id.
     pub fn waiting(&self) -> io::Result<Vec<(String, String)>> {
         let Some(outcomes) = self.outcomes()? else {
             return Ok(Vec::new());
@@ -341,8 +342,8 @@ impl<'a> Private<'a> {
     pub fn remove_transaction(&self, name: &str) -> io::Result<()> {
         let folder = self.open_transaction(name)?;
         for entry in entries(&folder)? {
-            // Directories that were parked are empty. A file that somebody has put into one since
-            // is theirs.
+            // Parked directories are empty. A file that another program has put into one since
+            // belongs to that program.
             match entry.to_bytes().starts_with(PARKED.as_bytes()) {
                 true => remove_one(&folder, &entry)?,
                 false => remove_entry(&folder, &entry)?,
