@@ -1,11 +1,11 @@
-//! Who decided, and apart from it how that is known.
+//! The actor that made a decision, and the evidence for it.
 
 use std::fmt;
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-/// Who decided about a pending action.
+/// The actor that decided about a pending action.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Actor {
@@ -13,33 +13,33 @@ pub enum Actor {
     Model,
     /// A person.
     Person {
-        /// What they are called: `user@machine`, or a name that a client gave.
+        /// The person's name: `user@machine`, or a name that a client gave.
         name: Arc<str>,
     },
-    /// A program, by a rule of its own.
+    /// A program that follows its own rule.
     Program {
-        /// What it is called.
+        /// The program's name.
         name: Arc<str>,
     },
-    /// The caller of the host: a person, a script or a model. Older versions recorded no more.
+    /// The caller of the host: a person, a script or a model. Older versions recorded nothing else.
     Unknown {
-        /// The account that they used, `user@machine`, if that is known.
+        /// The caller's account, `user@machine`, if known.
         name: Option<Arc<str>>,
     },
 }
 
 impl Actor {
-    /// A person of this name.
+    /// Returns a person with this name.
     pub fn person(name: impl Into<Arc<str>>) -> Self {
         Actor::Person { name: name.into() }
     }
 
-    /// A program of this name.
+    /// Returns a program with this name.
     pub fn program(name: impl Into<Arc<str>>) -> Self {
         Actor::Program { name: name.into() }
     }
 
-    /// A decision of theirs that is known in this way.
+    /// Adds the evidence for a decision by this actor.
     pub fn with_evidence(self, evidence: Evidence) -> DecidedBy {
         DecidedBy {
             actor: self,
@@ -47,7 +47,7 @@ impl Actor {
         }
     }
 
-    /// A lower-case word for programs: `model`, `person`, `program` or `unknown`.
+    /// Returns a lower-case word for programs: `model`, `person`, `program` or `unknown`.
     pub fn kind(&self) -> &'static str {
         match self {
             Actor::Model => "model",
@@ -57,7 +57,7 @@ impl Actor {
         }
     }
 
-    /// What they are called.
+    /// Returns the actor's name, if it has one.
     pub fn name(&self) -> Option<&str> {
         match self {
             Actor::Model => None,
@@ -66,8 +66,8 @@ impl Actor {
         }
     }
 
-    /// The actor of this [kind](Actor::kind) and name; none where there is no such kind, or where
-    /// it lacks its name.
+    /// Returns the actor of this [kind](Actor::kind) and name, or `None` if the kind is unknown or
+    /// lacks a required name.
     pub fn from_parts(kind: &str, name: Option<String>) -> Option<Self> {
         let name = name.map(Arc::from);
         Some(match kind {
@@ -80,24 +80,24 @@ impl Actor {
     }
 }
 
-/// How it is known who decided.
+/// The evidence for an actor's identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Evidence {
-    /// It is not: whoever called the host said so.
+    /// None: the host's caller named the actor.
     #[default]
     None,
-    /// A client of a protocol says so, of somebody whom the host can't see.
+    /// A protocol client vouches for an actor that the host can't see.
     Client,
-    /// The host itself asked on its terminal, and was answered there.
+    /// The host asked on its own terminal and was answered there.
     Terminal,
 }
 
 impl Evidence {
-    /// All of them.
+    /// All values.
     pub const ALL: [Self; 3] = [Self::None, Self::Client, Self::Terminal];
 
-    /// A lower-case word for programs.
+    /// Returns a lower-case word for programs.
     pub fn as_str(self) -> &'static str {
         match self {
             Evidence::None => "none",
@@ -106,7 +106,7 @@ impl Evidence {
         }
     }
 
-    /// What such a word stands for.
+    /// Parses a word that [`as_str`](Self::as_str) returns.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.as_str() == word)
     }
@@ -124,17 +124,17 @@ impl Serialize for Evidence {
     }
 }
 
-/// Who decided, and how that is known. Serializes as `{"actor", "name", "evidence"}`, where the
-/// name is null for the model.
+/// An actor and the evidence for it. Serializes as `{"actor", "name", "evidence"}`; the name is
+/// null for the model.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DecidedBy {
-    /// Who decided.
+    /// The actor that decided.
     pub actor: Actor,
-    /// How that is known.
+    /// The evidence for the actor's identity.
     pub evidence: Evidence,
 }
 
-/// For what nobody vouches.
+/// Converts an actor without evidence.
 impl From<Actor> for DecidedBy {
     fn from(actor: Actor) -> Self {
         actor.with_evidence(Evidence::None)
@@ -142,10 +142,11 @@ impl From<Actor> for DecidedBy {
 }
 
 impl DecidedBy {
-    /// For stores: what three columns say. A row of a version that had only a name has no kind.
+    /// Reads the three columns of a store. Rows of a version that recorded only a name have no
+    /// kind.
     ///
     /// # Errors
-    /// The name of the column that holds what no version of this library writes.
+    /// Returns the name of the column whose value no version of this library writes.
     pub fn from_columns(
         kind: Option<&str>,
         name: Option<String>,

@@ -1,4 +1,4 @@
-//! What a call was, and its preview: what a person decides about, also days later.
+//! Records of calls and their previews, for decisions that may come days later.
 
 use std::io;
 use std::sync::Arc;
@@ -12,46 +12,46 @@ use crate::packed;
 use crate::pending::CallId;
 use crate::reads::ReadFiles;
 
-/// A call that pushed something. Its actions refer to it by its id.
+/// A call that pushed actions. The actions refer to it by its id.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CallRecord {
-    /// What the host calls it.
+    /// The host's id for the call.
     pub id: CallId,
-    /// The tool that was really called, whatever its actions say of where they come from.
+    /// The tool that was called, even if its actions name another origin.
     pub tool: String,
-    /// What it was called with.
+    /// The parameters of the call.
     pub params: Json,
-    /// The preview, as the caller got it: without what the host tells a model beside it. In full
-    /// where a native tool gave its caller less than who decides should see.
+    /// The preview that the caller got, without the notes that the host adds for a model. If a
+    /// native tool gave its caller a shortened preview, this is the full one.
     pub content: Vec<Content>,
-    /// When its actions were pushed, by this machine's clock.
+    /// The time when its actions were pushed, by this machine's clock.
     pub called_at: SystemTime,
-    /// The files that the tool has read for it: where one has changed, the preview is stale.
+    /// The files that the tool read for the call. If one has changed, the preview is stale.
     pub read: ReadFiles,
 }
 
-/// A [`CallRecord`] as stores keep it: small, or compressed in pieces.
+/// A [`CallRecord`] in its stored form: plain if small, otherwise compressed in pieces.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PackedCall {
-    /// What the host calls it.
+    /// The host's id for the call.
     pub id: CallId,
     /// The tool that was called.
     pub tool: String,
-    /// When its actions were pushed.
+    /// The time when its actions were pushed.
     pub called_at: SystemTime,
-    /// Params, content and what was read.
+    /// The params, content and files read.
     pub body: PackedBody,
 }
 
-/// Params, content and what was read, as JSON.
+/// The params, content and files read, as JSON.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PackedBody {
-    /// As it is, where that has at most 1,024 bytes.
+    /// The plain JSON, if it has at most 1,024 bytes.
     Plain(Arc<[u8]>),
-    /// Compressed (zlib, RFC 1950), and cut into pieces of at most 256 KiB, so that no row has to
-    /// hold all of it.
+    /// Compressed JSON (zlib, RFC 1950), cut into pieces of at most 256 KiB to bound the size of a
+    /// row.
     Pieces(Vec<Arc<[u8]>>),
 }
 
@@ -74,7 +74,7 @@ struct Body {
 }
 
 impl CallRecord {
-    /// A call of this tool.
+    /// Creates a record of a call of `tool`.
     pub fn new(
         id: CallId,
         tool: impl Into<String>,
@@ -92,14 +92,14 @@ impl CallRecord {
         }
     }
 
-    /// With what the tool has read for it.
+    /// Sets the files that the tool read.
     #[must_use]
     pub fn with_read(mut self, read: ReadFiles) -> Self {
         self.read = read;
         self
     }
 
-    /// As stores keep it. Takes some milliseconds for each megabyte.
+    /// Packs the record for a store. Takes a few milliseconds per megabyte.
     pub fn pack(&self) -> PackedCall {
         let body = BodyRef {
             params: &self.params,
@@ -122,7 +122,7 @@ impl CallRecord {
 }
 
 impl PackedCall {
-    /// For stores: what they have read.
+    /// Creates a packed call from what a store has read.
     pub fn new(id: CallId, tool: String, called_at: SystemTime, body: PackedBody) -> Self {
         Self {
             id,
@@ -132,7 +132,7 @@ impl PackedCall {
         }
     }
 
-    /// What it counts for where bytes are bounded.
+    /// Returns the size that counts towards byte limits.
     pub fn bytes(&self) -> u64 {
         let body = match &self.body {
             PackedBody::Plain(plain) => plain.len(),
@@ -141,10 +141,10 @@ impl PackedCall {
         (self.tool.len() + body) as u64
     }
 
-    /// As it was.
+    /// Unpacks the record.
     ///
     /// # Errors
-    /// Where it is no such record: somebody changed it.
+    /// Fails if the body is not a valid record, for example because another program changed it.
     pub fn unpack(&self) -> io::Result<CallRecord> {
         let body: Body = match &self.body {
             PackedBody::Plain(plain) => serde_json::from_slice(plain)?,

@@ -1,4 +1,4 @@
-//! What happens during a call, for observers.
+//! Events of a call, for observers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::actor::DecidedBy;
 use crate::denial::Denial;
 use crate::pending::{ActionId, Decision, PendingAction, SessionId};
 
-/// How much a line of the log matters.
+/// The severity of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum LogLevel {
@@ -19,105 +19,104 @@ pub enum LogLevel {
     Error,
 }
 
-/// Something that a guest said or did. Texts come from the guest as they are: they may hold control
-/// characters.
+/// An event of a call, or an act of a guest. Texts come from the guest unchanged and may contain
+/// control characters.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
     /// A line of the log, or of the guest's standard output ([`LogLevel::Info`]) or error
     /// ([`LogLevel::Warn`]).
     Log {
-        /// How much it matters.
+        /// The severity.
         level: LogLevel,
         /// One line.
         message: String,
     },
     /// The progress of the call.
     Progress {
-        /// What is being done.
+        /// The current step.
         message: String,
-        /// How much is done, in the tool's own unit.
+        /// The amount done, in the tool's own unit.
         progress: Option<f64>,
-        /// How much there is.
+        /// The total amount.
         total: Option<f64>,
     },
-    /// The call ended, and this many lines of its log were dropped, since it wrote more than it
-    /// may.
+    /// The call ended after exceeding its log limit, and this many lines were dropped.
     LogsDropped {
         /// The number of lines.
         lines: u64,
     },
-    /// The call ended, and directories that it listed had names that are not UTF-8. WASI has none
-    /// but such, so the guest was told of all other entries, and nothing of these.
+    /// The call ended, and directories that it listed had names that are not UTF-8. WASI can't
+    /// represent such names, so the guest got only the other entries.
     NamesLeftOut {
         /// The number of names.
         names: u64,
-        /// The number of listings that lack some.
+        /// The number of listings that lack names.
         listings: u64,
     },
-    /// The guest asked for something that it was not granted, or for more than its limit, and was
-    /// refused. It may go on.
+    /// The guest was refused something that it was not granted, or that exceeds its limit. It may
+    /// continue.
     Refused(Refusal),
-    /// A guest, or a native tool, is about to be called.
+    /// A guest or a native tool is about to be called.
     Began {
-        /// Which of its functions.
+        /// The function that is called.
         function: ToolFunction,
     },
-    /// It has returned, or was stopped. A call whose future was dropped has no end.
+    /// The function returned or was stopped. If a call's future is dropped, there is no such event.
     Ended {
-        /// Which of its functions.
+        /// The function that was called.
         function: ToolFunction,
         /// Wall-clock time since it began.
         time: Duration,
-        /// The [kind](crate::error::Error::kind) of the error, where there was one.
+        /// The [kind](crate::error::Error::kind) of the error, if the call failed.
         failure: Option<&'static str>,
     },
-    /// A decision was carried out and recorded: the action is off the stack for good. One whose
-    /// apply failed is pending again, and is not decided.
+    /// A decision was carried out and recorded, and the action has left the stack. An action whose
+    /// apply failed is pending again and doesn't count as decided.
     Decided {
         /// The action.
         action: ActionId,
         /// Apply or discard.
         decision: Decision,
-        /// Who decided, and how that is known.
+        /// The actor that decided, and the evidence for it.
         decided_by: DecidedBy,
     },
-    /// A rule refused a requested apply, or a person declined it: the action is pending as before.
+    /// A rule refused a requested apply, or a person declined it. The action is still pending.
     Denied {
         /// The action.
         action: ActionId,
-        /// The request, and who denied it.
+        /// The request and its denial.
         denial: Denial,
     },
-    /// The call has pushed an action, which has its id and a place in the session's room. It is on
-    /// the stack once the call has ended well, and nowhere otherwise.
+    /// The call pushed an action, which now has an id and counts towards the session's limits. It
+    /// joins the stack only if the call succeeds.
     Staged {
         /// The action.
         action: Arc<PendingAction>,
     },
-    /// The call has ended well, and the store has taken an action that it pushed.
+    /// The call succeeded, and the store accepted an action that it pushed.
     Pushed {
         /// The action.
         action: Arc<PendingAction>,
     },
 }
 
-/// What a tool is called for.
+/// The purpose of a call of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ToolFunction {
     /// A preview.
     Execute,
-    /// To apply an action where the host looks at what that does, and keeps nothing of it.
+    /// Applies an action to observe its effects, then drops them.
     Rehearse,
-    /// To apply an action.
+    /// Applies an action.
     Apply,
-    /// To reject an action, since it is discarded.
+    /// Rejects an action that is being discarded.
     Reject,
 }
 
 impl ToolFunction {
-    /// As the world has it, `execute`, `apply` or `reject`; and `rehearse`.
+    /// Returns the function's name in the WIT world (`execute`, `apply`, `reject`), or `rehearse`.
     pub fn as_str(self) -> &'static str {
         match self {
             ToolFunction::Execute => "execute",
@@ -134,24 +133,24 @@ impl fmt::Display for ToolFunction {
     }
 }
 
-/// What a guest was refused.
+/// A request of a guest that was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// To change the workspace while it may only read it: reported once, at the end of the call.
+    /// A change to the workspace while it was read-only. Reported once, at the end of the call.
     WorkspaceChange {
-        /// How often it tried in this call.
+        /// The number of attempts in this call.
         times: u64,
     },
-    /// To reach a network, which no guest may: reported once, at the end of the call.
+    /// Network access, which no guest has. Reported once, at the end of the call.
     Network {
-        /// How often it tried in this call: each address that it would use, and each name that it
-        /// looks up.
+        /// The number of attempts in this call, counting each address and each name lookup.
         times: u64,
     },
-    /// To push a pending action: its label is empty, or it is too large, or the stack is full.
+    /// A push of a pending action whose label is empty, that is too large, or that finds the stack
+    /// full.
     Push {
-        /// What the guest was told.
+        /// The reason that the guest got.
         reason: String,
     },
 }
@@ -175,24 +174,23 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Where an event comes from.
+/// The origin of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EventSource<'a> {
-    /// The session; none while a plugin is being loaded.
+    /// The session; `None` while a plugin is being loaded.
     pub session: Option<&'a SessionId>,
     /// The plugin's name.
     pub plugin: &'a str,
     /// The tool that is being called or resolved; empty while a plugin is being loaded.
     pub tool: &'a str,
-    /// The call's number in the session, from 1, in the order in which calls and resolutions began;
-    /// the same as the text that a guest gets as its `call-id`. None while a plugin is being
-    /// loaded.
+    /// The call's number in the session, counted from 1 in the order in which calls and resolutions
+    /// began. Equals the guest's `call-id`. `None` while a plugin is being loaded.
     pub call: Option<u64>,
 }
 
 impl<'a> EventSource<'a> {
-    /// The session is none while a plugin is being loaded, and the tool is empty then.
+    /// Creates a source. While a plugin is being loaded, `session` is `None` and `tool` is empty.
     pub fn new(session: Option<&'a SessionId>, plugin: &'a str, tool: &'a str) -> Self {
         Self {
             session,
@@ -202,7 +200,7 @@ impl<'a> EventSource<'a> {
         }
     }
 
-    /// With the call's number; 0 is none.
+    /// Sets the call's number; 0 means none.
     pub fn in_call(self, number: u64) -> Self {
         Self {
             call: (number > 0).then_some(number),
@@ -211,11 +209,11 @@ impl<'a> EventSource<'a> {
     }
 }
 
-/// Called with every event, on the thread that runs the guest: it should return soon.
+/// A callback for every event. It runs on the guest's thread and should return soon.
 pub type Observer = Arc<dyn Fn(EventSource<'_>, &Event) + Send + Sync>;
 
-/// Hands an event to the observer, and to `tracing`: under the target `airlock::guest` what a guest
-/// said and did, under `airlock::call` what it was called for.
+/// Sends an event to the observer and to `tracing`: guest output under the target `airlock::guest`,
+/// calls and decisions under `airlock::call`.
 pub fn emit(observer: Option<&Observer>, source: EventSource<'_>, event: &Event) {
     if let Some(observer) = observer {
         observer(source, event);

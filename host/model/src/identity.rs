@@ -1,4 +1,4 @@
-//! What tells a workspace from another directory that is, or was, at the same path: here, after a
+//! Identities that distinguish a workspace from another directory at the same path: now, after a
 //! restart, and on another machine.
 
 use std::fmt;
@@ -12,37 +12,36 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 
-/// Which directory a workspace is, as far as its file system and its machine tell.
+/// The identity of a workspace directory, as far as its file system and machine reveal it.
 ///
-/// It survives a restart of the process and of the machine, and a rename of the directory. What is
-/// not known of a directory, since its file system has none of it, is not compared.
+/// It survives restarts of the process and the machine, and a rename of the directory. Properties
+/// that the file system doesn't provide are not compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WorkspaceIdentity {
     /// The machine that the directory was seen from.
     pub machine: Machine,
-    /// The file system's own id, where that is the same after a restart: ext4, btrfs and ZFS.
+    /// The file system's id, if it survives a restart: on ext4, btrfs and ZFS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     file_system: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     inode: Option<u64>,
-    /// When the directory was made, in nanoseconds since 1970: an inode's number is given to
-    /// another directory once it is free.
+    /// The directory's creation time, in nanoseconds since 1970. File systems reuse inode numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     born: Option<i64>,
 }
 
-/// A machine, as stores know it.
+/// A machine, as stores identify it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Machine {
-    /// A keyed hash of the machine's own id, which can't be had back from it.
+    /// A keyed hash of the machine's own id. The id can't be recovered from it.
     pub id: String,
-    /// What it is called, for people: its host name.
+    /// The host name, for people.
     pub name: String,
 }
 
-/// How an action's workspace differs from the current one.
+/// A difference between an action's workspace and the current one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WorkspaceDifference {
@@ -57,15 +56,15 @@ pub enum WorkspaceDifference {
     FileSystem,
     /// Another directory is at the path.
     Directory,
-    /// An older version pushed the action, and didn't note which directory it was.
+    /// An older version pushed the action and didn't record the directory.
     Unknown,
 }
 
 impl WorkspaceIdentity {
-    /// Of the directory at `path`, on this machine.
+    /// Returns the identity of the directory at `path` on this machine.
     ///
     /// # Errors
-    /// Where it doesn't exist, or can't be accessed.
+    /// Fails if the directory doesn't exist or can't be accessed.
     pub fn at(path: &Path) -> io::Result<Self> {
         Ok(Self::of(
             path,
@@ -74,15 +73,15 @@ impl WorkspaceIdentity {
         ))
     }
 
-    /// How the directory at `path` differs from the one that was `previewed`. On another machine
-    /// only that is reported; a directory that doesn't exist differs from none.
+    /// Returns how the directory at `path` differs from the `previewed` one. If the machine
+    /// differs, reports only that. A missing directory counts as no difference.
     pub fn difference_at(path: &Path, previewed: Option<&Self>) -> Option<WorkspaceDifference> {
         let machine = previewed.and_then(|it| Machine::this().difference(&it.machine));
         machine.or_else(|| Self::at(path).ok()?.difference(previewed))
     }
 
-    /// The identity of the directory at `path` on this `machine`; `metadata` is that of the
-    /// directory.
+    /// Returns the identity of the directory at `path`, which has this `metadata`, on this
+    /// `machine`.
     pub fn of(path: &Path, metadata: &Metadata, machine: Machine) -> Self {
         Self {
             machine,
@@ -92,8 +91,8 @@ impl WorkspaceIdentity {
         }
     }
 
-    /// How the workspace that was `previewed` differs from this one; none where all that is known
-    /// of both is the same.
+    /// Returns how the `previewed` workspace differs from this one, or `None` if all properties
+    /// known of both are equal.
     pub fn difference(&self, previewed: Option<&Self>) -> Option<WorkspaceDifference> {
         let Some(previewed) = previewed else {
             return Some(WorkspaceDifference::Unknown);
@@ -109,13 +108,13 @@ impl WorkspaceIdentity {
     }
 }
 
-/// What is unknown of either is no difference.
+/// Returns true if both values are known and differ.
 fn differ<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
     matches!((one, other), (Some(one), Some(other)) if one != other)
 }
 
 impl fmt::Display for WorkspaceDifference {
-    /// As it goes on from "this action was previewed in /path".
+    /// Continues the sentence "this action was previewed in /path".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             WorkspaceDifference::Machine { previewed, here } if previewed == here => {
@@ -134,7 +133,7 @@ impl fmt::Display for WorkspaceDifference {
 }
 
 impl Machine {
-    /// The machine that this process runs on.
+    /// Returns the machine that this process runs on.
     pub fn this() -> &'static Self {
         static THIS: LazyLock<Machine> = LazyLock::new(|| {
             let name = host_name();
@@ -144,14 +143,13 @@ impl Machine {
         &THIS
     }
 
-    /// A machine, or several that share their workspaces, under a name that was given to it.
+    /// Returns a machine, or a group of machines that share workspaces, with a given name.
     pub fn named(name: &str) -> Self {
         Self::new(name, name)
     }
 
     fn new(own: &str, name: &str) -> Self {
-        // As machine-id(5) asks for: what leaves the machine is a hash, and one that no other
-        // program makes.
+        // machine-id(5) asks for a keyed hash that is specific to the application.
         let keyed = Digest::of(format!("airlock workspace on {own}").as_bytes());
         let mut id = keyed.to_hex();
         id.truncate(32);
@@ -161,7 +159,7 @@ impl Machine {
         }
     }
 
-    /// Where the machine that was `previewed` is another than this.
+    /// Returns the difference if the `previewed` machine is not this one.
     pub fn difference(&self, previewed: &Self) -> Option<WorkspaceDifference> {
         (self.id != previewed.id).then(|| WorkspaceDifference::Machine {
             previewed: previewed.name.clone(),
@@ -169,13 +167,13 @@ impl Machine {
         })
     }
 
-    /// Whether it is the one that this process runs on.
+    /// Returns true if this process runs on the machine.
     pub fn is_this(&self) -> bool {
         self.id == Self::this().id
     }
 }
 
-/// What systemd and D-Bus keep of a machine from its installation on.
+/// Returns the id that systemd and D-Bus assign to a machine when it is installed.
 fn own_id() -> Option<String> {
     ["/etc/machine-id", "/var/lib/dbus/machine-id"]
         .iter()
@@ -185,14 +183,14 @@ fn own_id() -> Option<String> {
         .find(|id| id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// What this machine is called.
+/// Returns this machine's host name.
 #[cfg(unix)]
 pub fn host_name() -> String {
     let system = rustix::system::uname();
     system.nodename().to_string_lossy().into_owned()
 }
 
-/// What this machine is called.
+/// Returns this machine's host name.
 #[cfg(not(unix))]
 pub fn host_name() -> String {
     std::env::var("COMPUTERNAME").unwrap_or_else(|_| "host".to_owned())
@@ -214,8 +212,7 @@ fn born(metadata: &Metadata) -> Option<i64> {
     i64::try_from(since.as_nanos()).ok()
 }
 
-/// Other kinds of file systems make an id up from the number of their device, which is another
-/// after a restart.
+/// Other file systems derive their id from a device number, which changes with a restart.
 #[cfg(target_os = "linux")]
 fn file_system(path: &Path) -> Option<u64> {
     use rustix::fs::FsWord;

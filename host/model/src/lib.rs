@@ -1,9 +1,9 @@
-//! The values and rules of Airlock: pending actions, who decides about them, how they are kept, and
-//! what a model is told meanwhile.
+//! The values and rules of Airlock: pending actions, decisions about them, how they are stored, and
+//! the messages that steer a model.
 //!
-//! Nothing here runs a plugin, speaks SQL or knows a terminal. What embeds Airlock depends on
-//! `airlock-host`, which has all of this too; a crate that keeps, shows or decides, and runs
-//! nothing, needs this one alone.
+//! This crate doesn't run plugins, use SQL or write to a terminal. To embed Airlock, depend on
+//! `airlock-host`, which re-exports everything here. Depend on this crate alone to store, show or
+//! resolve actions without running any.
 //!
 //! | to | see |
 //! | --- | --- |

@@ -1,37 +1,37 @@
-//! What a tool has read of the workspace, to find later whether that has changed since.
+//! Records of the files that a tool read, to detect later changes.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The contents of files that a preview was made from. By path, below the workspace.
+/// The files that a preview was made from, by path below the workspace.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadFiles {
     /// The files.
     pub files: BTreeMap<String, ReadFile>,
-    /// Whether more was read than is noted here.
+    /// Whether the tool read more files than are recorded here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
 }
 
-/// A file, as it was when it was read.
+/// A file at the time when it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReadFile {
-    /// Of its metadata: while this is the same, so is the file. 0 where it had changed so shortly
-    /// before that the file system's clock may not tell.
+    /// A fingerprint of the metadata. While it is unchanged, so is the file. 0 if the file had
+    /// changed so recently that the file system's clock might not show another change.
     pub fingerprint: u64,
-    /// Permissions, as Unix has them: 0o7777 at most.
+    /// The Unix permissions, at most 0o7777.
     pub mode: u32,
-    /// The SHA-256 of its contents, in hexadecimal: none where that was not worth the time. Then
-    /// the fingerprint alone counts.
+    /// The SHA-256 of the contents in hexadecimal, or `None` if computing it was too expensive.
+    /// Only the fingerprint counts then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
 }
 
 impl ReadFile {
-    /// A file of which nothing but this is known.
+    /// Creates a record of a file.
     pub fn new(fingerprint: u64, mode: u32, digest: Option<String>) -> Self {
         Self {
             fingerprint,
@@ -42,44 +42,44 @@ impl ReadFile {
 }
 
 impl ReadFiles {
-    /// Whether nothing was read.
+    /// Returns true if nothing was read.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty() && !self.is_cut
     }
 }
 
-/// Everything that a rehearsal has looked at: names, metadata, listings and contents. By path, with
-/// a fingerprint of what was there: 1 for nothing, 0 for what has to be taken for changed.
+/// Everything that a rehearsal looked at: names, metadata, listings and contents. Maps each path to
+/// a fingerprint: 1 for a missing file, 0 for one that must be treated as changed.
 ///
-/// Where any of it has changed, the rehearsal may come to something else.
+/// If any of them has changed, the rehearsal may have another result.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Fingerprints(pub BTreeMap<String, u64>);
 
-/// A file that is not as it was when an action was previewed.
+/// A file that has changed since an action was previewed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct StaleFile {
-    /// Where, below the workspace.
+    /// The path below the workspace.
     pub path: String,
-    /// What became of it.
+    /// The kind of change.
     pub what: Staleness,
 }
 
-/// What became of a file since a preview.
+/// A kind of change to a file since a preview.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Staleness {
-    /// Other contents, other permissions, or something of another kind.
+    /// The contents, the permissions or the kind of file changed.
     Changed,
-    /// It is no longer there.
+    /// The file no longer exists.
     Gone,
-    /// There is something where nothing was.
+    /// A file exists now that didn't before.
     Appeared,
 }
 
 impl StaleFile {
-    /// This became of what is at that path.
+    /// Creates a record of a change at `path`.
     pub fn new(path: impl Into<String>, what: Staleness) -> Self {
         Self {
             path: path.into(),
@@ -99,10 +99,10 @@ impl fmt::Display for StaleFile {
     }
 }
 
-/// The first of them, as a list in a sentence.
+/// Formats the first files as a list in a sentence.
 pub(crate) struct StaleFiles<'a>(pub &'a [StaleFile]);
 
-/// How many files a sentence names.
+/// The number of files that a sentence names.
 const NAMED: usize = 10;
 
 impl fmt::Display for StaleFiles<'_> {

@@ -1,17 +1,17 @@
 //! Opening files that others can change, without blocking.
 //!
-//! A named pipe that is opened waits for its other end, perhaps for ever, and no signal or deadline
-//! ends that. To look first at what there is helps nobody, since it may be another thing a moment
-//! later. So everything is opened without waiting, and then the descriptor is looked at.
+//! Opening a named pipe blocks until its other end is opened, possibly forever, and no signal or
+//! deadline ends that. Checking the path first doesn't help, because it may be replaced a moment
+//! later. So these functions open without blocking, and then check the descriptor.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Opens a regular file to read it; links are followed.
+/// Opens a regular file for reading. Follows links.
 ///
 /// # Errors
-/// Where it can't be opened, and where it is no regular file: a pipe, a device or a folder.
+/// Fails if the file can't be opened or is not a regular file: a pipe, a device or a folder.
 pub fn open_regular_file(path: impl AsRef<Path>) -> io::Result<File> {
     let mut options = OpenOptions::new();
     let file = without_waiting(options.read(true)).open(path)?;
@@ -19,7 +19,7 @@ pub fn open_regular_file(path: impl AsRef<Path>) -> io::Result<File> {
     Ok(file)
 }
 
-/// What is opened so is to be looked at with [`check_regular`].
+/// Sets options to open without blocking. Check the opened file with [`check_regular`].
 pub fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     {
@@ -31,8 +31,7 @@ pub fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
     options
 }
 
-/// Refuses what was opened and is no regular file. From here on, what is read or written may take
-/// its time.
+/// Returns an error unless the file is a regular one. Makes later reads and writes blocking.
 pub fn check_regular(file: &File) -> io::Result<()> {
     match file.metadata()?.is_file() {
         true => must_wait(file),
@@ -40,15 +39,15 @@ pub fn check_regular(file: &File) -> io::Result<()> {
     }
 }
 
-/// Reads all of a regular file, as [`open_regular_file`] opens it, up to `most` bytes.
+/// Reads a whole regular file of up to `most` bytes, opened by [`open_regular_file`].
 ///
 /// # Errors
-/// As [`open_regular_file`], and [`io::ErrorKind::FileTooLarge`] where the file is larger.
+/// The errors of [`open_regular_file`], and [`io::ErrorKind::FileTooLarge`] if the file is larger.
 pub fn read_regular_file(path: impl AsRef<Path>, most: u64) -> io::Result<Vec<u8>> {
     read_regular(open_regular_file(path)?, most)
 }
 
-/// The same, of a file that was opened without waiting.
+/// Reads a file that was opened without blocking, as [`read_regular_file`] does.
 pub fn read_regular(file: File, most: u64) -> io::Result<Vec<u8>> {
     check_regular(&file)?;
     let length = file.metadata()?.len();
@@ -61,7 +60,7 @@ pub fn read_regular(file: File, most: u64) -> io::Result<Vec<u8>> {
     }
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(usize::try_from(length).unwrap_or(usize::MAX))?;
-    // It may grow meanwhile.
+    // The file may grow during the read.
     file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     match bytes.len() as u64 {
         length if length > most => Err(too_large(length)),
@@ -69,7 +68,7 @@ pub fn read_regular(file: File, most: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Opens a folder itself: to lock it, or to open what is beneath.
+/// Opens a folder, to lock it or to open files in it.
 pub fn open_folder(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -77,14 +76,14 @@ pub fn open_folder(path: &Path) -> io::Result<File> {
     {
         use rustix::fs::OFlags;
         use std::os::unix::fs::OpenOptionsExt;
-        // Whatever else is there is refused before it is opened.
+        // The kernel refuses anything but a folder before it opens it.
         let flags = OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::NOCTTY;
         options.custom_flags(flags.bits().cast_signed());
     }
     options.open(path)
 }
 
-/// From here on, what is read or written may take its time, as programs expect of files.
+/// Makes reads and writes blocking, as programs expect of files.
 pub fn must_wait(file: &File) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -97,7 +96,7 @@ pub fn must_wait(file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// The error for anything but a regular file.
+/// Returns the error for anything but a regular file.
 pub fn not_regular() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
 }
@@ -142,7 +141,7 @@ mod tests {
         assert_eq!(error.to_string(), "it is 5 bytes; the limit is 4");
     }
 
-    /// As a neighbour would do it that wants to catch us between a look and an opening.
+    /// Simulates an attacker who replaces the file between a check and an open.
     #[test]
     fn a_file_that_becomes_a_pipe_and_back_blocks_nobody() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,8 @@
-//! What a model is told about pending actions before its next turn, and whether it is forced to
+//! Reminders of pending actions that a model gets before its next turn, and when it is forced to
 //! decide.
 //!
-//! Nothing here is stored: what is pending is asked of the stack, and who starts anew is reminded
-//! anew.
+//! Nothing here is stored. The stack provides the pending actions, and a new conversation gets its
+//! reminders again.
 
 mod reminder;
 
@@ -12,24 +12,23 @@ use crate::pending::{ActionId, ActionState, BriefAction};
 
 pub use reminder::{REMINDER, Reminder, ReminderKind};
 
-/// When a model is forced to call `resolve`.
+/// When to force a model to call `resolve`.
 ///
-/// What is steered is the topmost action. Each that is newly on top is steered afresh, whatever was
-/// ignored before: one that was just pushed, one that lay below another, and one that is back after
-/// an apply that failed. As long as turns ignore it, it is told of again after 1, 2, 4 and 8 turns,
-/// and then every 8.
+/// Steering concerns the topmost action. Each action that is newly on top starts afresh: one that
+/// was just pushed, one that was below another, and one that is back after a failed apply. While
+/// turns ignore it, reminders repeat after 1, 2, 4 and 8 turns, and then every 8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolChoicePolicy {
-    /// In each turn, as long as something is pending.
+    /// Forces each turn while an action is pending.
     Force,
-    /// It is reminded first, and made to only after a turn that did not decide. A model that
-    /// complies costs no change of tool choice, and with it no miss of the provider's prompt cache.
+    /// Reminds first, and forces only after a turn that didn't decide. A model that complies never
+    /// has its tool choice changed, which keeps the provider's prompt cache valid.
     Remind {
-        /// In how many turns at most it is made to, for each action that is newly on top. Then only
-        /// reminders go on.
+        /// The maximum number of forced turns for each action that is newly on top. After that,
+        /// only reminders continue.
         max_forced: u32,
     },
-    /// Never; there are no reminders either.
+    /// Never forces or reminds.
     Off,
 }
 
@@ -39,21 +38,20 @@ impl Default for ToolChoicePolicy {
     }
 }
 
-/// What the coming turn can do.
+/// The capabilities of the next turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TurnSettings {
-    /// Whether `resolve` is among the tools that the model is offered. A turn without it says
-    /// nothing of what is pending, forces nothing, and is not counted as one that ignored it.
+    /// Whether the model is offered `resolve`. A turn without it gets no reminders, forces nothing,
+    /// and doesn't count as ignored.
     pub offers_resolve: bool,
-    /// Whether the provider can make a model call a certain tool.
+    /// Whether the provider can force a model to call a specific tool.
     pub can_force: bool,
-    /// Whether the model thinks at length before it answers. Some providers refuse to force a tool
-    /// then.
+    /// Whether the model uses extended thinking. Some providers can't force a tool then.
     pub extended_thinking: bool,
 }
 
 impl Default for TurnSettings {
-    /// `resolve` is offered, the provider can force it, and there is no extended thinking.
+    /// Offers `resolve`, can force it, and uses no extended thinking.
     fn default() -> Self {
         Self {
             offers_resolve: true,
@@ -63,20 +61,20 @@ impl Default for TurnSettings {
     }
 }
 
-/// What to send with the coming turn.
+/// The reminders and tool choice for the next turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NextTurn {
-    /// Messages to add to the conversation, in this order, where they stay: each is given once,
-    /// also where the provider refuses the turn.
+    /// Messages to append to the conversation in this order and to keep there. Each is returned
+    /// once, even if the provider refuses the turn.
     pub reminders: Vec<Reminder>,
-    /// The tool that it must call, if any.
+    /// The tool that the model must call, if any.
     pub tool_choice: ToolChoice,
-    /// How many actions are pending.
+    /// The number of pending actions.
     pub pending: usize,
 }
 
-/// Which tool the model must call.
+/// The tool that the model must call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ToolChoice {
     /// Any tool, or none.
@@ -86,7 +84,7 @@ pub enum ToolChoice {
 }
 
 impl ToolChoice {
-    /// The name of the tool that it must call, if any.
+    /// Returns the name of the tool that the model must call, if any.
     pub fn tool(self) -> Option<&'static str> {
         match self {
             ToolChoice::Auto => None,
@@ -95,44 +93,42 @@ impl ToolChoice {
     }
 }
 
-/// What happened in the last turn.
+/// The outcome of the last turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TurnReport {
-    /// The model called `resolve`, whether that succeeded or not.
+    /// The model called `resolve`, successfully or not.
     Resolved,
-    /// It did something else.
+    /// The model did not call `resolve`.
     Ignored,
-    /// The provider refused the request for its forced tool choice: the turn did not take place. It
-    /// is not forced again as long as the same action is on top: in no turn, or where the model was
-    /// thinking at length, in none in which it does. Another action is tried afresh, since the
-    /// refusal may have had a reason that has passed.
+    /// The provider refused the request because of its forced tool choice, so the turn did not take
+    /// place. While the same action is on top, no turn is forced again. If the model was using
+    /// extended thinking, this holds only for turns that use it. Another action is tried afresh,
+    /// since the cause may have passed.
     ForcedChoiceRefused,
-    /// The turn did not take place for another reason, such as a lost connection, and is asked for
-    /// again: nothing counts as ignored. Its reminders are in the conversation already, and are not
-    /// given again.
+    /// The turn did not take place for another reason, such as a lost connection, and will be
+    /// requested again. It doesn't count as ignored. Its reminders are in the conversation already
+    /// and are not repeated.
     NotSent,
 }
 
-/// The most turns between two reminders of an action.
+/// The maximum number of turns between two reminders of an action.
 const MAX_PAUSE: u32 = 8;
 
-/// Says before each turn what a model is told of what is pending, and whether it must decide. It
-/// knows a stack and what became of the turns, and neither a session nor a provider:
-/// [`Session::next_turn`] in `airlock-host` holds one.
+/// Chooses the reminders and the tool choice for each turn. It knows only the stack and the turns'
+/// outcomes, not sessions or providers: [`Session::next_turn`] in `airlock-host` holds one.
 ///
 /// [`Session::next_turn`]: https://docs.rs/airlock-host
 #[derive(Debug, Default)]
 pub struct Steering {
     policy: ToolChoicePolicy,
-    /// The actions that the model knows of, as they were when it was told of them, in the order
-    /// that the stack had then.
+    /// The actions that the model knows of, as its last reminders showed them, in stack order.
     told: Vec<(ActionId, Revision)>,
     top: Option<Top>,
-    /// The turn that was sent and not reported on, where it could have decided.
+    /// The turn that was sent and not yet reported, if it could have decided.
     sent: Option<Sent>,
 }
 
-/// What makes an action another one to the model: one that is back after an apply is told of again.
+/// The properties whose change makes an action due for a new reminder, such as a failed apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Revision {
     attempts: u32,
@@ -148,24 +144,24 @@ impl Revision {
     }
 }
 
-/// The action on top, and what was done about it since it came there.
+/// The action on top and its history since it got there.
 #[derive(Debug)]
 struct Top {
     id: ActionId,
     revision: Revision,
     reminded: bool,
-    /// Turns that ignored it since the last reminder.
+    /// The number of turns that ignored it since the last reminder.
     ignored: u32,
-    /// How many of those there are to be before the next one.
+    /// The number of ignored turns before the next reminder.
     pause: u32,
     /// Whether the last turn could have decided, and did not.
     overdue: bool,
-    /// Turns that took place and were forced.
+    /// The number of forced turns that took place.
     forced: u32,
     refused: Refused,
 }
 
-/// What the provider refused to force.
+/// The turns that the provider refused to force.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Refused {
     #[default]
@@ -198,7 +194,7 @@ impl Top {
         self.id == *action.id() && self.revision == Revision::of(action)
     }
 
-    /// Whether it is time for a reminder, which is then taken for given.
+    /// Returns true if a reminder is due, and counts it as given.
     fn remind(&mut self) -> bool {
         if !self.reminded {
             self.reminded = true;
@@ -231,7 +227,7 @@ impl Top {
 }
 
 impl Steering {
-    /// Steering of a conversation that begins now.
+    /// Creates the steering of a new conversation.
     pub fn new(policy: ToolChoicePolicy) -> Self {
         Self {
             policy,
@@ -239,7 +235,7 @@ impl Steering {
         }
     }
 
-    /// `pending` is the stack, topmost first.
+    /// Returns the reminders and tool choice for a turn. `pending` is the stack, topmost first.
     pub fn next_turn(&mut self, pending: &[BriefAction], settings: TurnSettings) -> NextTurn {
         let same = pending.first();
         let same = same.and_then(|action| self.top.take().filter(|top| top.is(action)));
@@ -266,8 +262,8 @@ impl Steering {
         turn
     }
 
-    /// Of the topmost action where it is time for that, and of whatever the model has not been told
-    /// of as it is now.
+    /// Returns reminders of the topmost action if one is due, and of each action that is new to the
+    /// model or has changed.
     fn reminders(&mut self, pending: &[BriefAction]) -> Vec<Reminder> {
         let again = self.top.as_mut().is_some_and(Top::remind);
         let known = self.known_below(pending);
@@ -275,7 +271,7 @@ impl Steering {
         let replaced = ..self.told.len() - known;
         let now = changed.iter();
         let now = now.map(|action| (action.id().clone(), Revision::of(action)));
-        // What is on the stack no more is forgotten with that.
+        // This also forgets actions that are no longer on the stack.
         let told: HashMap<_, _> = self.told.splice(replaced, now).collect();
         let mut due: Vec<&BriefAction> = changed
             .iter()
@@ -288,8 +284,8 @@ impl Steering {
         reminder::about(&due)
     }
 
-    /// How many actions at the bottom of the stack are those at the end of what was told, as they
-    /// were then. Mostly all are but a few on top, and nothing need be looked for.
+    /// Returns the number of actions at the bottom of the stack that match the end of `told`.
+    /// Usually these are all but a few, which makes lookups unnecessary.
     fn known_below(&self, pending: &[BriefAction]) -> usize {
         let both = pending.iter().rev().zip(self.told.iter().rev());
         both.take_while(|(action, (id, told))| id == action.id() && *told == Revision::of(action))
@@ -304,7 +300,7 @@ impl Steering {
         self.told.retain(|(id, _)| pending.contains(id));
     }
 
-    /// Takes note of what the turn that was sent last did. A second report on it changes nothing.
+    /// Records the outcome of the last turn that was sent. A second report on it has no effect.
     pub fn report(&mut self, report: TurnReport) {
         let (Some(sent), Some(top)) = (self.sent.take(), &mut self.top) else {
             return;
@@ -314,7 +310,7 @@ impl Steering {
             TurnReport::Resolved => {
                 top.forced += u32::from(forced);
                 top.overdue = false;
-                // It answers, if about something else: patience begins anew.
+                // The model answers, even if about another action, so the pause starts over.
                 (top.ignored, top.pause) = (0, 1);
             }
             TurnReport::Ignored => {
@@ -328,7 +324,7 @@ impl Steering {
                     false => Refused::Always,
                 };
             }
-            // Nothing was forced, so that can't be it.
+            // No choice was forced, so forcing can't be the cause.
             TurnReport::ForcedChoiceRefused => {}
             TurnReport::NotSent => {}
         }

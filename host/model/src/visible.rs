@@ -1,4 +1,4 @@
-//! Which characters of a guest's text can be seen as they are.
+//! Characters of a guest's text that can't be shown unchanged.
 
 use serde_json::Value;
 
@@ -29,8 +29,8 @@ fn is_private(c: char) -> bool {
     matches!(c, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..)
 }
 
-/// For a model, labels and names are quoted as JSON: they come from a guest, and must not end the
-/// message that they stand in, begin a line of it, or look like other words.
+/// Quotes a label or name as JSON for a model. The text comes from a guest: it must not end the
+/// message that contains it, begin a new line, or imitate other words.
 pub(crate) fn quoted(label: &str) -> String {
     let mut quoted = String::new();
     for c in Value::from(label).to_string().chars() {

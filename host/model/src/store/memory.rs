@@ -1,4 +1,4 @@
-//! The store in memory, which ends with its process.
+//! The in-memory store, whose contents are lost when its process ends.
 
 mod effects;
 mod spending;
@@ -26,16 +26,14 @@ use crate::pending::{
     ActionId, BriefAction, CallId, Decision, Interruption, Resolution, SessionId, StackedAction,
 };
 
-/// How many resolved actions of a session are remembered, to answer for an `id` that was resolved
-/// before.
+/// The number of resolved actions per session that are remembered, to answer for their ids.
 const REMEMBERED: usize = 1024;
 
-/// The standard library's hash of a session's id would be a good part of what a push costs. Ids are
-/// the embedder's, and this one is seeded.
+/// The default hasher would be a large part of a push's cost. Ids are chosen by the embedder, and
+/// this hasher is seeded.
 type Sessions = HashMap<SessionId, Stack, RandomState>;
 
-/// Keeps pending actions in this process's memory, and no plugins. Cheap to clone; clones share
-/// their stacks.
+/// A store in this process's memory, without plugins. Cheap to clone; clones share their stacks.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryStore {
     sessions: Arc<Mutex<Sessions>>,
@@ -44,13 +42,13 @@ pub struct MemoryStore {
 }
 
 impl MemoryStore {
-    /// An empty store.
+    /// Creates an empty store.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Frees what the store holds of a session, pending actions and the memory of resolved ones
-    /// alike.
+    /// Frees everything that the store holds of a session, including the memory of resolved
+    /// actions.
     pub fn forget(&self, session: &SessionId) {
         self.with(|sessions| sessions.remove(session));
         self.watchers.notify(session);
@@ -258,7 +256,7 @@ impl PendingStore for MemoryStore {
     }
 
     fn abandon(&self, lease: Lease) {
-        // Where the claim is gone already there is nothing to put back.
+        // If the claim is gone already, there is nothing to put back.
         let _ = self.end_claim(lease, |stack, position, decision| {
             let open = &mut stack.open[position];
             open.claim = None;
