@@ -1,5 +1,5 @@
-//! What the host saw an action do to the workspace: in a rehearsal, before anybody decides, or when
-//! it was applied. No tool has a say in it.
+//! The effects of an action on the workspace, as the host saw them in a rehearsal or during an
+//! apply. Tools can't influence them.
 
 mod difference;
 mod edits;
@@ -22,54 +22,54 @@ pub use record::{EffectsRecord, PackedEffects, Seed};
 pub use side_effects::{OwnerChange, SideEffects};
 pub use summary::{Counts, EffectsSummary};
 
-/// What an action does to the workspace, as the host saw it.
+/// The effects of an action on the workspace, as the host saw them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Effects {
-    /// Whether the host has seen it. If not, there is the tool's own word alone, and there are no
-    /// changes here.
+    /// Whether the host saw the effects. If not, only the tool's preview describes them, and
+    /// `changes` is empty.
     pub verified: bool,
-    /// Why the host could not see it, as a clause.
+    /// The reason why the host could not see the effects, as a clause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// What changes, in the order of paths. With [`verified`](Self::verified), nothing else does.
+    /// The changes, sorted by path. The list is complete if [`verified`](Self::verified) is true.
     pub changes: Vec<Change>,
-    /// Whether the tool looked at the clock, which then stood at the time of the push, as it will
-    /// when the action is applied.
+    /// Whether the tool read the clock. The clock shows the time of the push, both now and during
+    /// the apply.
     #[serde(skip_serializing_if = "is_false")]
     pub uses_time: bool,
     /// Whether the tool asked for random bytes. It gets the same ones when the action is applied.
     #[serde(skip_serializing_if = "is_false")]
     pub uses_randomness: bool,
-    /// Whether other lines of these files have changed since the preview. The edits are the
-    /// previewed ones.
+    /// Whether other lines of these files have changed since the preview. The edits are as
+    /// previewed.
     #[serde(skip_serializing_if = "is_false")]
     pub moved: bool,
 }
 
-/// One change of the workspace.
+/// A change to the workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Change {
-    /// What is done.
+    /// The kind of change.
     pub kind: ChangeKind,
-    /// Where, below the workspace.
+    /// The path below the workspace.
     pub path: String,
-    /// Where it was before, if it is moved, or a directory above it.
+    /// The previous path, if the file or a directory above it is moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// What was there; none for what is new.
+    /// The file before the change; `None` if it is new.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Facts>,
-    /// What is there then; none for what is gone.
+    /// The file after the change; `None` if it is deleted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Facts>,
-    /// A unified diff, where both are texts that are not too long. For reviewers: a model gets
-    /// none, and nobody gets one of a file that is likely to hold a secret.
+    /// A unified diff, if both versions are texts that are not too long. For reviewers only: models
+    /// don't get it, and there is none for files that are likely to hold a secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
-    /// Why there is no diff of contents that differ.
+    /// The reason why changed contents have no diff.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
     /// Side effects on the file.
@@ -81,16 +81,16 @@ pub struct Change {
     pub side_effects: SideEffects,
 }
 
-/// Why contents that change are not shown.
+/// The reason why changed contents are not shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Withheld {
-    /// The file is likely to hold a secret, by its name.
+    /// The file's name suggests that it holds a secret.
     Secret,
-    /// Before or after, it is no text in UTF-8.
+    /// One of the versions is not UTF-8 text.
     Binary,
-    /// It is too long, or its diff is, or those of the action's other files are.
+    /// The file or its diff is too long, or the diffs of the action are in total.
     TooLong,
 }
 
@@ -100,21 +100,21 @@ pub enum Withheld {
 pub enum ChangeKind {
     /// Something new.
     Created,
-    /// Other contents; its permissions may differ too.
+    /// Changed contents, and possibly changed permissions.
     Modified,
-    /// Gone.
+    /// Deleted.
     Deleted,
-    /// Another name, of a directory with all that is in it. A file's contents may differ too:
+    /// A new name, for a directory including its contents. A file's contents may change too: see
     /// [`Change::is_rewritten`].
     Renamed,
-    /// Other permissions alone.
+    /// Changed permissions only.
     Mode,
-    /// A link that is new, or leads elsewhere.
+    /// A link that is new or has a new target.
     Link,
 }
 
 impl ChangeKind {
-    /// All of them.
+    /// All values.
     pub const ALL: [Self; 6] = [
         Self::Created,
         Self::Modified,
@@ -124,7 +124,7 @@ impl ChangeKind {
         Self::Link,
     ];
 
-    /// As programs read it, in lower case.
+    /// Returns a lower-case word for programs.
     pub fn as_str(self) -> &'static str {
         match self {
             ChangeKind::Created => "created",
@@ -136,7 +136,7 @@ impl ChangeKind {
         }
     }
 
-    /// After a number of files: `2 with other permissions`.
+    /// Returns the words that follow a number of files: `2 with other permissions`.
     fn counted(self) -> &'static str {
         match self {
             ChangeKind::Mode => "with other permissions",
@@ -147,7 +147,7 @@ impl ChangeKind {
 }
 
 impl Change {
-    /// A change of what is at this path.
+    /// Creates a change at `path`.
     pub fn new(kind: ChangeKind, path: impl Into<String>) -> Self {
         Self {
             kind,
@@ -161,7 +161,7 @@ impl Change {
         }
     }
 
-    /// Whether a file was renamed and its contents changed too.
+    /// Returns true if a file was renamed and its contents changed.
     pub fn is_rewritten(&self) -> bool {
         let (Some(before), Some(after)) = (&self.before, &self.after) else {
             return false;
@@ -171,7 +171,7 @@ impl Change {
             && (before.size != after.size || before.digest != after.digest)
     }
 
-    /// What [`is_same`](Self::is_same) compares.
+    /// Returns the fields that [`is_same`](Self::is_same) compares.
     fn compared(&self) -> Compared<'_> {
         Compared {
             kind: self.kind,
@@ -183,13 +183,13 @@ impl Change {
         }
     }
 
-    /// Whether both do the same, whatever of it is shown.
+    /// Returns true if both changes do the same, regardless of how much of them is shown.
     pub fn is_same(&self, other: &Change) -> bool {
         self.compared() == other.compared()
     }
 }
 
-/// What a change does, whatever of it is shown.
+/// The fields of a change that define what it does.
 #[derive(PartialEq, Serialize)]
 struct Compared<'a> {
     kind: ChangeKind,
@@ -204,8 +204,8 @@ struct Compared<'a> {
     side_effects: SideEffects,
 }
 
-/// One line for a model or a person, as in `renamed a.txt -> b.txt`. Paths come from guests: they
-/// are quoted where they hold anything but plain characters.
+/// Formats one line for a model or a person, as in `renamed a.txt -> b.txt`. Paths come from guests
+/// and are quoted unless all characters are plain.
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ", self.kind.as_str())?;
@@ -248,7 +248,7 @@ pub(crate) fn plain_path(path: &str) -> String {
 }
 
 impl Effects {
-    /// Seen by the host.
+    /// Returns effects that the host saw.
     pub fn verified(changes: Vec<Change>) -> Self {
         Self {
             verified: true,
@@ -257,7 +257,8 @@ impl Effects {
         }
     }
 
-    /// Not seen, for this reason. It may come from a tool: its first 1,000 bytes are kept.
+    /// Returns effects that the host did not see. `problem` may come from a tool; its first 1,000
+    /// bytes are kept.
     pub fn unverified(problem: impl Into<String>) -> Self {
         let mut problem: String = problem.into();
         if problem.len() > PROBLEM {
@@ -271,7 +272,7 @@ impl Effects {
         }
     }
 
-    /// How many changes there are of each kind.
+    /// Returns the number of changes of each kind.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for change in &self.changes {
@@ -280,7 +281,7 @@ impl Effects {
         counts
     }
 
-    /// What can be told without the changes themselves.
+    /// Returns a summary that doesn't need the changes themselves.
     pub fn summary(&self) -> EffectsSummary {
         EffectsSummary {
             verified: self.verified,
@@ -292,7 +293,7 @@ impl Effects {
         }
     }
 
-    /// The same, without what files hold.
+    /// Returns a copy without file contents.
     #[must_use]
     pub fn without_contents(&self) -> Self {
         let mut shown = self.clone();
@@ -300,12 +301,12 @@ impl Effects {
         shown
     }
 
-    /// Leaves out what files hold.
+    /// Removes file contents.
     pub(crate) fn drop_contents(&mut self) {
         self.changes.iter_mut().for_each(|it| it.diff = None);
     }
 
-    /// Whether both do the same.
+    /// Returns true if both effects do the same.
     pub fn is_same(&self, other: &Effects) -> bool {
         let pairs = self.changes.iter().zip(&other.changes);
         self.verified == other.verified
@@ -313,8 +314,8 @@ impl Effects {
             && pairs.into_iter().all(|(one, other)| one.is_same(other))
     }
 
-    /// Identifies what these effects do: two that [are the same](Self::is_same) have the same
-    /// digest. A [decision](crate::pending::Resolution::review) names its review by it.
+    /// Returns a digest of the effects. Effects that [are the same](Self::is_same) have the same
+    /// digest. A [decision](crate::pending::Resolution::review) refers to its review by it.
     pub fn digest(&self) -> Digest {
         let changes: Vec<_> = self.changes.iter().map(Change::compared).collect();
         // Numbers and texts can always be written as JSON.
@@ -330,7 +331,8 @@ impl Effects {
         summary.to_string()
     }
 
-    /// A sentence and a line for each change, for a model: paths and kinds, and no contents.
+    /// Returns a sentence and a line for each change, for a model: paths and kinds, without
+    /// contents.
     pub fn for_model(&self) -> String {
         let mut text = format!("{}.", self.summary_for_model());
         for change in self.changes.iter().take(TOLD) {
@@ -346,25 +348,25 @@ impl Effects {
     }
 }
 
-/// Bytes of a reason that is kept.
+/// The number of bytes of a problem that are kept.
 const PROBLEM: usize = 1000;
 
-/// How many changes a model is told of by path. Whoever needs the others has [`Effects::changes`].
+/// The number of changes that a model gets by path. [`Effects::changes`] has all of them.
 const TOLD: usize = 50;
 
-/// The effects of one action of several.
+/// The effects of one action in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ActionEffects {
     /// The action.
     pub action: ActionId,
-    /// What it does.
+    /// The effects.
     #[serde(flatten)]
     pub effects: Effects,
 }
 
 impl ActionEffects {
-    /// The effects of this action.
+    /// Creates the entry of an action.
     pub fn new(action: ActionId, effects: Effects) -> Self {
         Self { action, effects }
     }

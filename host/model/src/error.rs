@@ -1,4 +1,4 @@
-//! Everything that can go wrong while a tool is called or a pending action resolved.
+//! Errors of calling a tool or resolving a pending action.
 
 mod kind;
 mod known;
@@ -23,50 +23,49 @@ pub use known::KnownTools;
 pub use parts::Violation;
 use parts::{Here, Listed, WorkspaceName};
 
-/// Why a call or a resolution did not succeed.
+/// An error of a call or a resolution.
 ///
-/// What a guest said, what it did, and what the host could not do are variants of their own. Each
-/// displays as one sentence for the caller; contracted texts, such as [`Error::NothingPending`]'s,
-/// word for word.
+/// Errors that a guest reports, failures of a guest and failures of the host are separate variants.
+/// Each displays as one sentence for the caller. Texts that are part of the contract, such as that
+/// of [`Error::NothingPending`], are exact.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The tool reported an error on purpose.
     #[error("{message}")]
     Tool {
-        /// The tool's own words.
+        /// The tool's message.
         message: String,
     },
     /// The tool reported an unexpected failure.
     #[error("{message}")]
     Failed {
-        /// The tool's own words.
+        /// The tool's message.
         message: String,
     },
     /// The caller cancelled the call, or the tool acknowledged a cancellation.
     #[error("cancelled")]
     Cancelled,
-    /// The guest trapped: a panic, an `unreachable`, a bad memory access. Its instance has been
-    /// dropped.
+    /// The guest trapped: a panic, an `unreachable`, a bad memory access. Its instance was dropped.
     #[error("tool `{tool}` crashed: {message}")]
     Trap {
         /// The tool that was called or resolved.
         tool: String,
-        /// The trap, and the last that the guest wrote to its standard error.
+        /// The trap, and the end of the guest's standard error.
         message: String,
     },
-    /// The guest exceeded a limit. Its instance has been dropped.
+    /// The guest exceeded a limit. Its instance was dropped.
     #[error("tool `{tool}` {message}")]
     Limit {
         /// The tool that was called or resolved.
         tool: String,
         /// The limit.
         kind: LimitKind,
-        /// What it did, behind the tool's name.
+        /// A predicate that follows the tool's name.
         message: String,
     },
-    /// The tool still works on an earlier call that was stopped. Nothing was tried, and an action
-    /// that was to be resolved is pending as before.
+    /// The tool is still working on an earlier call that was stopped. Nothing was tried, and an
+    /// action to be resolved is still pending.
     #[error(
         "an earlier call of `{tool}` was stopped and its work has not ended yet; try again later"
     )]
@@ -74,12 +73,12 @@ pub enum Error {
         /// The tool that was called or resolved.
         tool: String,
     },
-    /// The parameters don't fit the tool's schema. The guest was not called.
+    /// The parameters don't match the tool's schema. The guest was not called.
     #[error("the params of `{tool}` don't fit its schema: {}", Listed(.violations))]
     InvalidParams {
         /// The tool that was called.
         tool: String,
-        /// Each place that doesn't fit; not empty.
+        /// The places that don't match; not empty.
         violations: Vec<Violation>,
     },
     /// A session can't be opened without a decider.
@@ -87,18 +86,18 @@ pub enum Error {
         "the session has no decider: call `approver(…)` on its builder to be asked before a model's apply, or `model_decides()` to let the model decide"
     )]
     NoDecider,
-    /// There is no such tool in this session.
+    /// The session has no such tool.
     #[error("there is no tool `{}` here; {known}", Asked(.name))]
     UnknownTool {
         /// The name that was asked for.
         name: String,
-        /// What there is.
+        /// The tools that exist.
         known: KnownTools,
     },
     /// The stack is empty.
     #[error("No pending action to resolve. Nothing to apply or discard.")]
     NothingPending,
-    /// Nobody decided in time, and the action was discarded.
+    /// The action expired without a decision and was discarded.
     #[error("Pending action {0} has expired, and was discarded. Nothing was applied.")]
     Expired(ActionId),
     /// The action has already been resolved.
@@ -106,41 +105,41 @@ pub enum Error {
     AlreadyResolved {
         /// The action.
         id: ActionId,
-        /// How.
+        /// The decision that was carried out.
         decision: Decision,
     },
-    /// The action is being resolved elsewhere right now.
+    /// The action is being resolved by another caller.
     #[error("Pending action {0} is being resolved elsewhere.")]
     ResolutionInProgress(ActionId),
     /// The session has no such action.
     #[error("There is no pending action {0} in this session.")]
     UnknownAction(ActionId),
-    /// The session's approver refused what the model asked for. Nothing was tried, and the action
-    /// is pending as before.
+    /// The session's approver refused the model's request. Nothing was tried, and the action is
+    /// still pending.
     #[error("not applied: {action}: {reason}")]
     Refused {
         /// The action.
         action: Box<NamedAction>,
-        /// Why, as the approver has it.
+        /// The approver's reason.
         reason: String,
     },
     /// The session's approver leaves the decision to a person. Nothing was tried, and the action is
-    /// pending as before.
+    /// still pending.
     #[error("not applied, since a person must decide about it: {action}. {how}")]
     NeedsPerson {
         /// The action.
         action: Box<NamedAction>,
-        /// Who must decide, and how, as sentences for the model.
+        /// Instructions for the model: who must decide, and how.
         how: String,
     },
-    /// An apply did not succeed, for another reason than the tool's own word. The action is pending
-    /// again.
+    /// An apply failed for another reason than an error that the tool reported. The action is
+    /// pending again.
     #[error("Apply failed: {0}")]
     ApplyFailed(#[source] Box<Error>),
-    /// What an apply changed could not be put into the workspace, where nothing was changed.
+    /// The changes of an apply could not be committed to the workspace, which is unchanged.
     #[error("nothing was changed in the workspace: {reason}")]
     NotCommitted {
-        /// Why, say which files were changed by another program meanwhile.
+        /// The cause, such as files that another program changed in the meantime.
         reason: String,
     },
     /// Files that the action is about have changed since it was previewed. Nothing was run, and it
@@ -161,19 +160,19 @@ pub enum Error {
     Different {
         /// The action, which is pending again.
         action: Box<NamedAction>,
-        /// What differs.
+        /// The difference.
         difference: Box<Difference>,
     },
-    /// The decision is about another review than the action's: an apply would do something else by
-    /// now. Nothing was tried.
+    /// The decision refers to another review than the action's, because an apply would now have
+    /// other effects. Nothing was tried.
     #[error(
         "nothing was applied: its effects differ from the review ({}); review it again, then decide",
         .now.counts()
     )]
     NotReviewed {
-        /// The action, which is pending as before.
+        /// The action, which is still pending.
         action: Box<NamedAction>,
-        /// What it does now.
+        /// The current effects.
         now: Box<Effects>,
     },
     /// What applying it would do was not [seen by the host](crate::policy::Rehearse::Always).
@@ -182,9 +181,9 @@ pub enum Error {
         "the host did not see what applying it would do, and this session demands that: {problem}"
     )]
     Unverified {
-        /// The action, which is pending as before.
+        /// The action, which is still pending.
         action: Box<NamedAction>,
-        /// Why, as a clause.
+        /// The reason, as a clause.
         problem: String,
     },
     /// An apply of the action was cut off, and its workspace, which knows whether that took effect,
@@ -194,9 +193,9 @@ pub enum Error {
         "can't determine the outcome of an interrupted apply: workspace {} is missing or was replaced", .workspace.display()
     )]
     Unrecovered {
-        /// The action, which is interrupted as before.
+        /// The action, which is still interrupted.
         action: Box<NamedAction>,
-        /// Where it was previewed.
+        /// The workspace in which it was previewed.
         workspace: Arc<Path>,
     },
     /// The instance that held a volatile action's preview in memory no longer exists.
@@ -204,7 +203,7 @@ pub enum Error {
         "the tool kept this preview only in memory, and it is lost; discard the action and preview again"
     )]
     InstanceGone,
-    /// The action was previewed on another workspace than the session's.
+    /// The action was previewed in another workspace than the session's.
     #[error(
         "this action was previewed on {}, and the session is open on {}; open one on the former to apply it",
         WorkspaceName(.previewed), WorkspaceName(.session)
@@ -212,25 +211,25 @@ pub enum Error {
     OtherWorkspace {
         /// The workspace that was previewed.
         previewed: Option<Arc<Path>>,
-        /// The session's.
+        /// The session's workspace.
         session: Option<Arc<Path>>,
     },
-    /// The workspace at the action's path is not the one that was previewed, as far as can be
-    /// known.
+    /// As far as can be determined, the workspace at the action's path is not the one that was
+    /// previewed.
     #[error("this action was previewed in {} {difference}", .path.display())]
     WorkspaceReplaced {
         /// The workspace's path.
         path: Arc<Path>,
-        /// How it differs.
+        /// The difference.
         difference: WorkspaceDifference,
     },
-    /// The decision was carried out, and the store could not take note of it. The action is listed
-    /// as interrupted later.
+    /// The decision was carried out, but the store could not record it. The action will be listed
+    /// as interrupted.
     #[error("the action was {}, but that could not be recorded: {source}", .decision.past())]
     NotRecorded {
-        /// What was carried out.
+        /// The decision that was carried out.
         decision: Decision,
-        /// Why the store could not.
+        /// The store's error.
         #[source]
         source: StoreError,
     },
@@ -239,24 +238,24 @@ pub enum Error {
         "the plugin that pushed this action ({0}) is not loaded in this session, and its store doesn't keep it"
     )]
     PluginGone(Digest),
-    /// A native producer pushed the action, and this session doesn't have it, or has another
+    /// A native producer pushed the action, and this session has no such producer, or another
     /// version of it.
     #[error("this action was made by the host's own `{name}`, with a state in format {state_version}, {}", Here(.name, .here))]
     ProducerGone {
-        /// The producer, which is also what its tool is called.
+        /// The producer's name, which is also the name of its tool.
         name: String,
         /// The version of the format of the action's state.
         state_version: u32,
-        /// The version that the session's producer of that name reads; none where the session has
-        /// no such producer.
+        /// The version that the session's producer of that name reads. `None` if the session has no
+        /// such producer.
         here: Option<u32>,
     },
     /// The workspace doesn't exist, or is not a directory.
     #[error("can't use {} as a workspace: {reason}", .path.display())]
     Workspace {
-        /// The path as it was given.
+        /// The path as given.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem with the path.
         reason: String,
     },
     /// An operation of the pending store failed.
@@ -268,16 +267,16 @@ pub enum Error {
     /// The host itself failed.
     #[error("{doing}: {source}")]
     Host {
-        /// What it was doing.
+        /// The operation that failed.
         doing: &'static str,
-        /// What went wrong.
+        /// The cause.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
 impl Error {
-    /// The error under an `Apply failed:`, or this one.
+    /// Returns the error below an `Apply failed:`, or this error.
     pub fn root(&self) -> &Error {
         match self {
             Error::ApplyFailed(source) => source.root(),
@@ -285,7 +284,7 @@ impl Error {
         }
     }
 
-    /// A call took longer than it may.
+    /// Returns the error for a call that exceeded its time limit.
     pub fn timed_out(tool: &str, limits: &Limits) -> Self {
         let seconds = limits.call_time.as_secs_f64();
         Error::Limit {
@@ -295,10 +294,10 @@ impl Error {
         }
     }
 
-    /// A call took longer than it may, and was stopped only when so much time had passed.
+    /// Returns the error for a call that exceeded its time limit and was stopped after `elapsed`.
     pub fn timed_out_after(tool: &str, most: Duration, elapsed: Duration) -> Self {
         let seconds = most.as_secs_f64();
-        // What a person would not notice is not told.
+        // An overrun below 0.1 s is too short to notice, so the message omits it.
         let message = match elapsed.saturating_sub(most) < Duration::from_millis(100) {
             true => format!("was stopped after {seconds} s, the limit for a call"),
             false => {
@@ -313,8 +312,8 @@ impl Error {
         }
     }
 
-    /// Nobody knows whether a call's params fit, and finding out would take too long. The guest was
-    /// not called.
+    /// Returns the error for params whose check against the schema would take too many steps. The
+    /// guest was not called.
     pub fn params_too_costly(tool: &str, limits: &Limits) -> Self {
         let most = limits.params_steps;
         Error::Limit {
@@ -324,7 +323,7 @@ impl Error {
         }
     }
 
-    /// A tool returned more than it may.
+    /// Returns the error for a result that is larger than the limit.
     pub fn result_too_large(tool: &str, bytes: usize, limits: &Limits) -> Self {
         let most = limits.result_bytes;
         Error::Limit {
@@ -334,7 +333,7 @@ impl Error {
         }
     }
 
-    /// This path can't be used as a workspace, for this reason.
+    /// Returns the error for a path that can't be used as a workspace.
     pub fn workspace(path: &Path, reason: &io::Error) -> Self {
         Error::Workspace {
             path: path.to_owned(),
@@ -342,7 +341,7 @@ impl Error {
         }
     }
 
-    /// The host itself could not do `doing`, for this reason.
+    /// Returns the error for a failed operation of the host.
     pub fn host(
         doing: &'static str,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -352,7 +351,7 @@ impl Error {
     }
 }
 
-/// As its [kind](Error::kind) and its message, for programs.
+/// Serializes as the [kind](Error::kind) and the message, for programs.
 impl Serialize for Error {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut error = serializer.serialize_struct("Error", 2)?;

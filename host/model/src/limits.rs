@@ -5,29 +5,29 @@ use std::time::Duration;
 
 /// Bounds on the resources that a guest can use, each with a safe default.
 ///
-/// They hold for each live instance, or each call where that is said. Stack depth and the number of
-/// live instances belong to the whole `Engine`, and are set on its builder.
+/// A limit applies to each live instance, or to each call if it says so. Stack depth and the number
+/// of live instances apply to the whole `Engine`; set them on its builder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Wall-clock time per call, in guest code and host calls alike. Default: 60 s.
+    /// Wall-clock time per call, including host calls. Default: 60 s.
     pub call_time: Duration,
-    /// Steps that checking a call's params against the tool's schema may take, a step being a look
-    /// at a part of them: some ten million a second. The check is part of the call's time too.
+    /// Steps for checking a call's params against the tool's schema. A step examines one part of
+    /// them; a second has about ten million steps. The check also counts towards the call's time.
     /// Default: 50,000,000.
     pub params_steps: u64,
-    /// How long a cancelled call may go on, to notice and to clean up. Default: 250 ms.
+    /// Time for a cancelled call to notice and to clean up. Default: 250 ms.
     pub cancel_grace: Duration,
     /// Bytes of linear memory, over all memories of an instance. Default: 256 MiB.
     pub memory: usize,
     /// Elements of a table. Default: 100,000.
     pub table_elements: usize,
-    /// Core instances, memories and tables in one component instance, each. Default: 64.
+    /// Core instances, memories and tables per component instance, each. Default: 64.
     pub core_instances: usize,
-    /// Bytes that the host takes over in one call from the guest, for strings and lists. Default:
-    /// 32 MiB.
+    /// Bytes of strings and lists that the host receives from the guest in one call. Default: 32
+    /// MiB.
     pub hostcall_bytes: usize,
-    /// Bytes of all definitions of a plugin together; one may have a quarter of the default.
+    /// Bytes of all definitions of a plugin. A single one may have a quarter of the default.
     /// Default: 1 MiB.
     pub definition_bytes: usize,
     /// Bytes of a result: its content and its details. Default: 16 MiB.
@@ -36,38 +36,36 @@ pub struct Limits {
     pub label_bytes: usize,
     /// Bytes of a decision's reason. Default: 4,096.
     pub reason_bytes: usize,
-    /// Bytes of a pending action's details, and of what comes with a decision beside its reason.
-    /// Default: 1 MiB.
+    /// Bytes of a pending action's details, and of the extra values of a decision. Default: 1 MiB.
     pub details_bytes: usize,
     /// Bytes of a pending action's state. Default: 4 MiB.
     pub state_bytes: usize,
-    /// Pending actions of a session at one time. Default: 10,000.
+    /// Pending actions of a session. Default: 10,000.
     pub pending_actions: usize,
-    /// Bytes of a session's pending actions at one time: of their labels, details and states, and
-    /// of the records of the calls that pushed them. Default: 64 MiB.
+    /// Bytes of a session's pending actions: labels, details, states, and the records of the calls
+    /// that pushed them. Default: 64 MiB.
     pub pending_bytes: u64,
-    /// Bytes of what one call pushes, without its record; they are in the host's memory until the
+    /// Bytes that one call pushes, without its record. They stay in the host's memory until the
     /// call ends. Default: 64 MiB.
     pub staged_bytes: u64,
-    /// Lines per call in the log, of the guest's standard output and error, and of progress,
-    /// together. Default: 1,000.
+    /// Lines per call: of the log, of the guest's standard output and error, and of progress, in
+    /// total. Default: 1,000.
     pub log_lines: usize,
-    /// Bytes of one such line; what is longer is cut. Default: 8,192.
+    /// Bytes per line; longer lines are cut. Default: 8,192.
     pub log_line_bytes: usize,
-    /// Files, directories and listings that are open at one time, in an instance; a listing counts
-    /// twice. A file is open until its descriptor and all streams of it are gone. Default: 256.
-    /// What all sessions together may have open: `EngineBuilder::guest_descriptors`.
+    /// Open files, directories and listings per instance; a listing counts twice. A file is open
+    /// until its descriptor and all its streams are closed. Default: 256.
+    /// `EngineBuilder::guest_descriptors` bounds the total of all sessions.
     pub open_files: usize,
-    /// Bytes that the scratch directory of a plugin in a session may hold: the sizes that files
-    /// show, holes included, and 4 KiB for each file, directory and link. What is removed counts no
-    /// more. Default: 256 MiB.
+    /// Bytes in the scratch directory of a plugin in a session: the apparent sizes of files,
+    /// including holes, and 4 KiB for each file, directory and link. Removed files no longer count.
+    /// Default: 256 MiB.
     pub scratch_bytes: u64,
     /// Files, directories and links that an apply, its rehearsal or a draft may have changed at one
-    /// time, with the directories on the way to them. The host takes up to 5 KiB of memory for
-    /// each. Default: 250,000, which is 100,000 renames.
+    /// time, including the directories on the way to them. The host needs up to 5 KiB of memory for
+    /// each. Default: 250,000, enough for 100,000 renames.
     pub changed_files: usize,
-    /// Bytes that changed files may have together, before they are in the workspace. Default:
-    /// 16 GiB.
+    /// Bytes of changed files before they reach the workspace, in total. Default: 16 GiB.
     pub changed_bytes: u64,
 }
 
@@ -101,8 +99,8 @@ impl Default for Limits {
     }
 }
 
-/// A setter for each of these fields: `with_NAME NAME: TYPE;`. For limits that other crates of the
-/// host have too.
+/// Defines a setter for each field: `with_NAME NAME: TYPE;`. Other crates of the host use it for
+/// their limits.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! limit_setters {
@@ -145,7 +143,7 @@ impl Limits {
     }
 }
 
-/// Which limit ended a call.
+/// The limit that ended a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LimitKind {
@@ -167,13 +165,13 @@ pub enum LimitKind {
     ResultBytes,
     /// `EngineBuilder::live_instances`.
     LiveInstances,
-    /// The handles that a guest holds on the host's side, as many as [`Limits::open_files`] and
-    /// what comes with each.
+    /// The handles that a guest holds on the host's side: as many as [`Limits::open_files`], with
+    /// those that each file needs.
     Handles,
 }
 
 impl LimitKind {
-    /// A short name for programs, in kebab case.
+    /// Returns a short name for programs, in kebab case.
     pub fn as_str(self) -> &'static str {
         match self {
             LimitKind::CallTime => "call-time",

@@ -1,4 +1,4 @@
-//! Pending actions and what is decided about them. Nothing here knows how an action is stored or
+//! Pending actions and the decisions about them. This module doesn't know how actions are stored or
 //! carried out.
 
 mod brief;
@@ -22,10 +22,10 @@ use crate::visible::quoted;
 pub use crate::interruption::Interruption;
 pub use brief::{BriefAction, NamedAction};
 
-/// Why an action is discarded that has [expired](PendingAction::expires_at).
+/// The reason given when an [expired](PendingAction::expires_at) action is discarded.
 pub const EXPIRED: &str = "expired: not decided in time";
 
-/// The source tool's name where a plugin gives none.
+/// The source tool's name if a plugin gives none.
 pub const DEFAULT_SOURCE_TOOL_NAME: &str = "custom_tool";
 
 macro_rules! id {
@@ -36,8 +36,8 @@ macro_rules! id {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// A new id (UUID version 7): those of later milliseconds sort behind those of earlier
-            /// ones.
+            /// Generates an id (UUID version 7). Ids sort by the millisecond in which they were
+            /// generated.
             pub fn generate(now: SystemTime) -> Self {
                 let since_epoch = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
                 let timestamp = uuid::Timestamp::from_unix_time(
@@ -51,7 +51,7 @@ macro_rules! id {
                 Self(text.into())
             }
 
-            /// The id as text.
+            /// Returns the id as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -84,16 +84,17 @@ macro_rules! id {
 }
 
 id! {
-    /// Identifies one pending action, for as long as anybody remembers it.
+    /// The id of a pending action. It stays valid for as long as a store remembers the action.
     ActionId
 }
 impl ActionId {
-    /// Letters of the [short](Self::short) id.
+    /// The length of a [short](Self::short) id, in characters.
     const SHORT: usize = 8;
 
-    /// The id for people: its last 8 characters, or all of it if it is no longer. They are random,
-    /// while the ids of the same weeks begin alike. The commands of `airlock` take it as they take
-    /// the whole id; if two actions of a store end alike, they ask for more.
+    /// Returns the id for people: its last 8 characters, or all of it if it is not longer. These
+    /// are random, while ids of the same weeks share their beginnings. The commands of `airlock`
+    /// accept it like the whole id. If two actions of a store share an ending, the commands ask for
+    /// more characters.
     pub fn short(&self) -> &str {
         let start = self.0.char_indices().rev().nth(Self::SHORT - 1);
         start.map_or(&self.0, |(index, _)| &self.0[index..])
@@ -101,11 +102,11 @@ impl ActionId {
 }
 
 id! {
-    /// Identifies one call that pushed something.
+    /// The id of a call that pushed actions.
     CallId
 }
 id! {
-    /// Identifies one session. Two sessions with the same id share one stack of pending actions.
+    /// The id of a session. Sessions with the same id share a stack of pending actions.
     SessionId
 }
 
@@ -113,46 +114,47 @@ id! {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PendingAction {
-    /// What the host calls it.
+    /// The host's id for the action.
     pub id: ActionId,
-    /// What would happen, in one line.
+    /// A one-line summary of the proposed change.
     pub label: String,
-    /// The tool that made the preview; [`DEFAULT_SOURCE_TOOL_NAME`] where it gave no name.
+    /// The tool that made the preview, or [`DEFAULT_SOURCE_TOOL_NAME`] if it gave no name.
     pub source_tool_name: String,
-    /// Whether that is a tool of the plugin's. A plugin may name any other, and an action of an
-    /// older version doesn't tell.
+    /// Whether the source tool belongs to the plugin. A plugin may name any other tool, and actions
+    /// of older versions don't record this.
     pub source_is_own_tool: bool,
-    /// For reviewers. Not forwarded to the resolution's result.
+    /// Details for reviewers. The resolution's result doesn't include them.
     pub details: Option<Json>,
-    /// Whether the plugin wants to hear of a discard.
+    /// Whether the plugin's `reject` is called on a discard.
     pub has_reject: bool,
-    /// Whether it was pushed with a state, and so outlives the instance that pushed it. The state
-    /// itself stays in the store, see [`Claimed::guest_state`](crate::store::Claimed::guest_state).
+    /// Whether the action was pushed with a state, and so outlives the instance that pushed it. The
+    /// state stays in the store, see [`Claimed::guest_state`](crate::store::Claimed::guest_state).
     pub durable: bool,
-    /// The bytes that pushed it, and the only ones that may apply it.
+    /// The digest of the plugin that pushed the action. Only the same bytes may apply it.
     pub plugin: Digest,
-    /// What the host called the plugin when it loaded it. Not the plugin's own word.
+    /// The host's name for the plugin, set when it was loaded. The plugin can't choose it.
     pub plugin_name: Arc<str>,
-    /// What the plugin was granted when it pushed; applying never gets more.
+    /// The plugin's grants at the time of the push. Applying never gets more.
     pub grants: Policy,
-    /// The absolute path of the workspace that was previewed, and the only one that it may be
-    /// applied to.
+    /// The absolute path of the workspace that was previewed. The action may be applied to no
+    /// other.
     pub workspace: Option<Arc<Path>>,
-    /// Which directory that was, and on which machine; none without a workspace, and for an action
-    /// of an older version.
+    /// The identity of that directory and its machine. `None` without a workspace, and for actions
+    /// of older versions.
     pub workspace_identity: Option<Arc<WorkspaceIdentity>>,
-    /// When it was pushed, by this machine's clock.
+    /// The time of the push, by this machine's clock.
     pub pushed_at: SystemTime,
-    /// The call that pushed it, of which its store has a
-    /// [record](crate::call_record::CallRecord); none for an action of an older version.
+    /// The call that pushed the action; the store has its [record](crate::call_record::CallRecord).
+    /// `None` for actions of older versions.
     pub call: Option<CallId>,
-    /// When it can no longer be applied, by this machine's clock; none for never.
+    /// The time after which the action can't be applied, by this machine's clock. `None` means
+    /// never.
     pub expires_at: Option<SystemTime>,
 }
 
 impl PendingAction {
-    /// A volatile action without a workspace, of which nothing else is known yet. The plugin is its
-    /// bytes' digest and what the host calls it.
+    /// Creates a volatile action without a workspace. The plugin is given by its bytes' digest and
+    /// the host's name for it.
     pub fn new(
         id: impl Into<ActionId>,
         label: impl Into<String>,
@@ -180,7 +182,7 @@ impl PendingAction {
         }
     }
 
-    /// Whether nobody may apply it any more at this time.
+    /// Returns true if the action has expired at `now`.
     pub fn has_expired(&self, now: SystemTime) -> bool {
         self.expires_at.is_some_and(|expires_at| now >= expires_at)
     }
@@ -194,28 +196,27 @@ impl PendingAction {
     }
 }
 
-/// Where an action stands between its push and its end.
+/// The state of an action between its push and its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ActionState {
-    /// On the stack, and waits for a decision: the first, or another after an apply that failed.
+    /// On the stack and waiting for a decision: the first, or another after a failed apply.
     Pending,
-    /// Claimed: somebody is carrying a decision out right now.
+    /// Claimed: a decision is being carried out.
     Resolving,
-    /// On the stack again after an apply whose end nobody knows, since its host stopped in the
-    /// middle.
+    /// Back on the stack after an apply whose outcome is unknown because its host stopped midway.
     Interrupted,
-    /// On the stack, but volatile, and the instance that held its preview in memory is gone, or its
-    /// host is: it can only be discarded.
+    /// On the stack but volatile, and the instance or the host that held its preview in memory is
+    /// gone. It can only be discarded.
     Lost,
-    /// Applied, for good.
+    /// Applied.
     Applied,
-    /// Discarded, for good.
+    /// Discarded.
     Discarded,
 }
 
 impl ActionState {
-    /// All of them.
+    /// All values.
     pub const ALL: [Self; 6] = [
         Self::Pending,
         Self::Resolving,
@@ -225,12 +226,12 @@ impl ActionState {
         Self::Discarded,
     ];
 
-    /// Whether it is on the stack, for anybody to claim.
+    /// Returns true if the action is on the stack and can be claimed.
     pub fn is_pending(self) -> bool {
         matches!(self, Self::Pending | Self::Interrupted | Self::Lost)
     }
 
-    /// A lower-case word for programs.
+    /// Returns a lower-case word for programs.
     pub fn as_str(self) -> &'static str {
         match self {
             ActionState::Pending => "pending",
@@ -249,28 +250,28 @@ impl fmt::Display for ActionState {
     }
 }
 
-/// A pending action as it stands on the stack.
+/// A pending action and its state on the stack.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct StackedAction {
     /// The action as pushed.
     pub action: Arc<PendingAction>,
-    /// How often somebody has tried to apply it.
+    /// The number of attempts to apply the action.
     pub attempts: u32,
-    /// Why the last try failed.
+    /// The error of the last failed attempt.
     pub last_error: Option<String>,
     /// [`Pending`](ActionState::Pending), [`Interrupted`](ActionState::Interrupted) or
     /// [`Lost`](ActionState::Lost).
     pub state: ActionState,
-    /// Where to find out how its last apply ended, if that isn't recorded.
+    /// The place that records how the last apply ended, if the store doesn't.
     pub interruption: Interruption,
-    /// What the host saw it do when it was [rehearsed](crate::policy::Rehearse); none where it was
-    /// not, or not yet.
+    /// The effects that the host saw when it [rehearsed](crate::policy::Rehearse) the action.
+    /// `None` if it was not rehearsed, or not yet.
     pub effects: Option<EffectsSummary>,
 }
 
 impl StackedAction {
-    /// An action that nobody has tried to apply.
+    /// Creates the entry of an action without attempts.
     pub fn new(action: impl Into<Arc<PendingAction>>, state: ActionState) -> Self {
         Self {
             action: action.into(),
@@ -283,18 +284,18 @@ impl StackedAction {
     }
 }
 
-/// Apply or discard.
+/// A decision to apply or to discard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
-    /// Apply it.
+    /// Apply the action.
     Apply,
-    /// Discard it.
+    /// Discard the action.
     Discard,
 }
 
 impl Decision {
-    /// A lower-case word for programs.
+    /// Returns a lower-case word for programs.
     pub fn as_str(self) -> &'static str {
         match self {
             Decision::Apply => "apply",
@@ -302,7 +303,7 @@ impl Decision {
         }
     }
 
-    /// How a resolved action is spoken of: `applied` or `discarded`.
+    /// Returns the past tense: `applied` or `discarded`.
     pub fn past(self) -> &'static str {
         match self {
             Decision::Apply => "applied",
@@ -311,43 +312,43 @@ impl Decision {
     }
 }
 
-/// What somebody decided, and about which action.
+/// A decision about an action.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 #[must_use]
 pub struct Resolution {
     /// Apply or discard.
     pub decision: Decision,
-    /// Why. It reaches the plugin, and should not change what happens.
+    /// The reason. It reaches the plugin, and should not change what happens.
     pub reason: String,
-    /// Whatever else comes with the decision.
+    /// Extra values for the plugin.
     pub extra: Option<Map<String, Value>>,
-    /// Which action; the topmost where none is given.
+    /// The action to resolve; the topmost one if `None`.
     pub id: Option<ActionId>,
-    /// Whoever decides says that the session's workspace is the one that was previewed, whatever
-    /// its path and its [identity](crate::identity::WorkspaceIdentity) say: it was moved, copied,
-    /// or restored.
+    /// Asserts that the session's workspace is the previewed one even if its path or
+    /// [identity](crate::identity::WorkspaceIdentity) differs, because it was moved, copied or
+    /// restored.
     pub same_workspace: bool,
-    /// Whoever discards an action says that nobody need find out whether an apply of it that was
-    /// cut off has taken effect: its workspace is gone.
+    /// Allows a discard even if the outcome of an interrupted apply can't be determined, because
+    /// the workspace is gone.
     pub abandon: bool,
-    /// The [digest](crate::effects::Effects::digest) of the effects that an apply is decided by.
-    /// Default: none, which means those of the action's push.
+    /// The [digest](crate::effects::Effects::digest) of the effects that an apply was reviewed by.
+    /// Default: `None`, which means the effects from the action's push.
     pub review: Option<Digest>,
 }
 
 impl Resolution {
-    /// Apply the topmost action.
+    /// Returns a decision to apply the topmost action.
     pub fn apply(reason: impl Into<String>) -> Self {
         Self::new(Decision::Apply, reason)
     }
 
-    /// Discard the topmost action.
+    /// Returns a decision to discard the topmost action.
     pub fn discard(reason: impl Into<String>) -> Self {
         Self::new(Decision::Discard, reason)
     }
 
-    /// Decide so about the topmost action.
+    /// Returns a decision about the topmost action.
     pub fn new(decision: Decision, reason: impl Into<String>) -> Self {
         Self {
             decision,
@@ -360,33 +361,32 @@ impl Resolution {
         }
     }
 
-    /// Decide about this action instead of the topmost one.
+    /// Selects an action instead of the topmost one.
     pub fn with_id(mut self, id: impl Into<ActionId>) -> Self {
         self.id = Some(id.into());
         self
     }
 
-    /// Decide by these [effects](Resolution::review), and by no others.
+    /// Requires these reviewed [effects](Resolution::review) and no others.
     pub fn with_review(mut self, effects: Digest) -> Self {
         self.review = Some(effects);
         self
     }
 
-    /// Say that the session's workspace is the one that was previewed, see
+    /// Asserts that the session's workspace is the previewed one, see
     /// [`Resolution::same_workspace`].
     pub fn in_same_workspace(mut self) -> Self {
         self.same_workspace = true;
         self
     }
 
-    /// Discard it also where nobody can find out whether it was applied, see
-    /// [`Resolution::abandon`].
+    /// Allows a discard even if the outcome of an apply is unknown, see [`Resolution::abandon`].
     pub fn abandoning(mut self) -> Self {
         self.abandon = true;
         self
     }
 
-    /// Hand this to the plugin too.
+    /// Adds extra values for the plugin.
     pub fn with_extra(mut self, extra: Map<String, Value>) -> Self {
         self.extra = Some(extra);
         self
