@@ -1,4 +1,4 @@
-//! Why a process ended without an answer.
+//! Reasons why a process ended without an answer.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -6,18 +6,18 @@ use std::process::ExitStatus;
 
 use rustix::process::Signal;
 
-/// Why a process ended without an answer, by its exit status and its last output.
+/// The reason why a process ended without an answer, by its exit status and its last output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExitReason {
-    /// It had no more memory.
+    /// It ran out of memory.
     Memory,
-    /// It had used up its processor time.
+    /// It used up its processor time.
     Time,
-    /// Anything else, in words that follow a sentence; nothing where there is nothing to say.
+    /// Any other reason, as a continuation of a sentence. Empty if there is nothing to report.
     Otherwise(String),
 }
 
-/// What allocators say before they abort: Rust's, and tree-sitter's.
+/// The messages of allocators before they abort: Rust's and tree-sitter's.
 const OUT_OF_MEMORY: [&str; 2] = ["memory allocation of", "failed to allocate"];
 
 impl ExitReason {
@@ -31,7 +31,7 @@ impl ExitReason {
             return ExitReason::Time;
         }
         let ended = match (signal, &status) {
-            // It is killed when it has answered, whatever it does then; so this tells nothing.
+            // The host kills it after its answer in any case, so this signal says nothing.
             (Some(9), _) => String::new(),
             (Some(signal), _) => format!("; it was killed by signal {signal}"),
             (None, Ok(status)) => match status.code() {

@@ -1,35 +1,35 @@
-//! Frames: who sends it, how many bytes follow, and these bytes.
+//! Frames: the sender, the number of bytes, and the bytes.
 
 use std::io::{self, ErrorKind, Read, Write};
 
-/// The first bytes of a frame. They tell a frame from whatever else a program may write, and the
-/// host's from a process's, so that an echo is no answer.
+/// The first bytes of a frame. They distinguish a frame from other output, and the host's frames
+/// from a process's, so that an echo doesn't count as an answer.
 pub(crate) type Magic = [u8; 16];
 
-/// Starts the host's frames. Both magics change with the layout.
+/// The start of the host's frames. Both magics change with the layout.
 pub(crate) const FROM_HOST: &Magic = b"airlock-asks-2\n\0";
 
-/// Starts a process's frames.
+/// The start of a process's frames.
 pub(crate) const FROM_PROCESS: &Magic = b"airlock-gives-2\n";
 
 const HEAD_BYTES: usize = size_of::<Magic>() + size_of::<u64>();
 
-/// Why no message was received.
+/// The reason why no message was received.
 #[derive(Debug, thiserror::Error)]
 pub enum ReceiveError {
     /// The caller has stopped waiting.
     #[error("the caller stopped waiting")]
     GivenUp,
-    /// The other side ended before it sent anything.
+    /// The other side ended without sending anything.
     #[error("it said nothing")]
     Nothing,
     /// The other side ended within a message.
     #[error("it stopped in the middle of its answer")]
     Half,
-    /// The bytes are no message.
+    /// The bytes are not a message.
     #[error("its output is not an answer; it may be another version")]
     Garbage,
-    /// The message has this many bytes, for which there is no room.
+    /// The message has this many bytes and doesn't fit.
     #[error("its answer is {0} bytes, more than there is room for")]
     TooLong(u64),
     /// The socket failed.
@@ -46,15 +46,15 @@ impl From<io::Error> for ReceiveError {
     }
 }
 
-/// Writes a frame, whose bytes are these parts one after the other.
+/// Writes a frame that contains these parts.
 pub(crate) fn write(mut to: impl Write, magic: &Magic, parts: &[&[u8]]) -> io::Result<()> {
     let length: u64 = parts.iter().map(|part| part.len() as u64).sum();
     to.write_all(&[&magic[..], &length.to_le_bytes()].concat())?;
     parts.iter().try_for_each(|part| to.write_all(part))
 }
 
-/// Reads a frame's bytes, if `admits` accepts their number. It takes no memory for bytes that were
-/// only announced.
+/// Reads the bytes of a frame if `admits` accepts their number. Allocates no memory for bytes that
+/// have not arrived.
 pub(crate) fn read(
     mut from: impl Read,
     magic: &Magic,

@@ -1,4 +1,4 @@
-//! The process's end of the conversation with its host.
+//! The process's side of the connection to its host.
 
 use std::io::{self, Read, Write};
 use std::process;
@@ -9,16 +9,15 @@ use rustix::event::{PollFd, PollFlags, poll};
 use crate::frames::{self, FROM_HOST, FROM_PROCESS, ReceiveError};
 use crate::part::Greeting;
 
-/// The stack of a thread that only waits.
+/// The stack size of a thread that only waits.
 const STACK_BYTES: usize = 64 << 10;
 
-/// The host of this process, which asks over the socket that is its standard input, and is answered
-/// there.
+/// The host of this process. Questions and answers use the socket on standard input.
 #[derive(Debug)]
 pub struct Host(());
 
 impl Host {
-    /// Receives the greeting, and does as it says. From then on the process ends with its host.
+    /// Receives the greeting and applies it. From then on, the process exits with its host.
     pub(crate) fn greeted(version: &str) -> io::Result<Self> {
         let mut host = Self(());
         let greeting = host.receive()?.ok_or_else(stopped)?;
@@ -30,11 +29,11 @@ impl Host {
         Ok(host)
     }
 
-    /// Waits for the next message. None if the host has no more. How long it may be is bounded by
-    /// the process's memory.
+    /// Waits for the next message. Returns `None` if the host has no more. Only the process's
+    /// memory bounds the length.
     ///
     /// # Errors
-    /// Where it can't be read as a whole.
+    /// Fails if the message can't be read completely.
     pub fn receive(&mut self) -> io::Result<Option<Vec<u8>>> {
         match frames::read(StandardInput, FROM_HOST, |_| true) {
             Ok(message) => Ok(Some(message)),
@@ -48,7 +47,7 @@ impl Host {
     /// Sends a message that consists of these parts.
     ///
     /// # Errors
-    /// Those of the socket.
+    /// The errors of the socket.
     pub fn send(&mut self, message: &[&[u8]]) -> io::Result<()> {
         frames::write(StandardInput, FROM_PROCESS, message)
     }
@@ -62,7 +61,7 @@ fn stopped() -> io::Error {
     io::Error::other("the host stopped asking")
 }
 
-/// Without the buffer that the library's has, since it is written to as well.
+/// Standard input without the buffer of the standard library, because it is also written to.
 struct StandardInput;
 
 impl Read for StandardInput {
@@ -81,7 +80,7 @@ impl Write for StandardInput {
     }
 }
 
-/// Ends this process when the host closes its end of the socket: it has lost interest, or was
+/// Exits this process when the host closes its end of the socket, on purpose or because it was
 /// killed.
 fn end_with_the_host() -> io::Result<()> {
     let wait = || {

@@ -1,15 +1,15 @@
-//! Descriptors that a process was started with, and that are none of its business.
+//! Descriptors that a process inherited unintentionally.
 
 use std::fs;
 
-/// Where the system lists those of this process.
+/// The directory that lists the descriptors of this process.
 const DESCRIPTORS: &str = "/proc/self/fd";
 
-/// Closes all descriptors but the standard ones. For a process that has just begun: nothing in it
-/// may know of a descriptor yet.
+/// Closes all descriptors but the standard ones. Call it at the start of a process, before any code
+/// uses a descriptor.
 ///
-/// Only what a part of a program is given over these is its business. A host marks its descriptors
-/// so that they are not inherited, but not all of its libraries may.
+/// A part of a program needs only the standard ones. A host marks its descriptors as not inherited,
+/// but its libraries may not mark all of theirs.
 pub fn close_inherited() {
     let Ok(entries) = fs::read_dir(DESCRIPTORS) else {
         return;
@@ -18,11 +18,12 @@ pub fn close_inherited() {
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
         .collect();
     for descriptor in open {
-        // That of the listing is closed already, and a debug build panics where one is not open.
+        // The listing's descriptor is closed already, and a debug build panics on a descriptor that
+        // is not open.
         let is_open = || fs::symlink_metadata(format!("{DESCRIPTORS}/{descriptor}")).is_ok();
         if descriptor > 2 && is_open() {
-            // SAFETY: `main` has just begun, so that nothing in this process knows of a descriptor
-            // but the standard ones.
+            // SAFETY: `main` has just begun, so nothing in this process uses a descriptor other
+            // than the standard ones.
             unsafe { rustix::io::close(descriptor) };
         }
     }

@@ -1,11 +1,11 @@
-//! Runs a part of a program in a process of its own, with limits.
+//! Runs a part of a program in a separate process, with limits.
 //!
-//! Work that can't be interrupted, or may take any amount of memory, is done by the same program
-//! started again, with an argument that says which [part](Part) it is. The host starts it as a
-//! [`Worker`], which is killed when it is dropped. The process [holds itself](Bounds) to limits
-//! before it reads anything that could be hostile, and ends when its host does. The two exchange
-//! messages over a private socket. The host can stop waiting at any time, and checks how long
-//! a message is before it takes memory for it.
+//! Work that can't be interrupted, or that may need any amount of memory, runs in a second process
+//! of the same program, started with an argument that selects the [part](Part). The host starts it
+//! as a [`Worker`] and kills it when the worker is dropped. The process applies its [`Bounds`]
+//! before it reads untrusted input, and exits when its host does. The two exchange messages over a
+//! private socket. The host can stop waiting at any time, and checks the length of a message before
+//! it allocates memory for it.
 
 #[cfg(unix)]
 mod exit_reason;

@@ -1,4 +1,4 @@
-//! The process's side: which part of the program it is, and its limits.
+//! The process's side: selecting the part of the program, and applying limits.
 
 use std::env;
 use std::io;
@@ -9,7 +9,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::host::Host;
 use crate::inherited::close_inherited;
 
-/// Address space beside the memory that is asked for: the program itself, stacks, and what an
+/// Address space in addition to the requested memory: for the program, for stacks, and for what an
 /// allocator reserves for its threads and never uses.
 const ADDRESS_SPACE_MORE: u64 = 4 << 30;
 
@@ -19,14 +19,14 @@ pub struct Part {
     /// The argument that makes a process this part.
     pub argument: &'static str,
     /// The version of its messages. Both sides are the same program, unless it was replaced while
-    /// the host ran.
+    /// the host was running.
     pub version: &'static str,
 }
 
-/// Makes this process a part of the program, if it was started with the part's argument, and
-/// otherwise returns at once. To be called first in `main`, before it starts a thread and before it
-/// opens a file: all descriptors but the standard ones are closed before `serve` is called. By then
-/// the process is held to its bounds, and it ends when its host does.
+/// Turns this process into a part of the program if it was started with the part's argument.
+/// Otherwise returns at once. Call it first in `main`, before starting threads or opening files: it
+/// closes all descriptors but the standard ones before it calls `serve`. By then the process has
+/// applied its bounds, and it exits when its host does.
 pub fn serve_if_asked_for(part: &Part, serve: impl FnOnce(Host) -> io::Result<()>) {
     if env::args_os()
         .nth(1)
@@ -70,8 +70,7 @@ impl<'a> Greeting<'a> {
     }
 }
 
-/// No more than this, and than what this process was held to before: without rights of its own it
-/// may not ask for more.
+/// Sets a limit, but no higher than the current one, which an unprivileged process can't raise.
 fn limit(resource: Resource, soft: u64, hard: u64) -> io::Result<()> {
     let before = getrlimit(resource).maximum.unwrap_or(u64::MAX);
     let limit = Rlimit {
@@ -81,7 +80,7 @@ fn limit(resource: Resource, soft: u64, hard: u64) -> io::Result<()> {
     setrlimit(resource, limit).map_err(io::Error::from)
 }
 
-/// What a process may take.
+/// The resources that a process may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
     /// Bytes of memory.
@@ -91,16 +90,16 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Holds this process to them, as far as the system can. It writes no file and no core dump
-    /// either.
+    /// Applies the bounds to this process, as far as the system supports them. Also forbids writing
+    /// files and core dumps.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The errors of the system.
     pub(crate) fn apply(self) -> io::Result<()> {
         let limit = |resource, most: u64| limit(resource, most, most);
         limit(Resource::Core, 0)?;
         limit(Resource::Fsize, 0)?;
-        // A second later it is killed: until then a signal tells why it ends.
+        // The process is killed a second later. Until then, a signal explains why it ends.
         let seconds = self.processor_seconds;
         self::limit(Resource::Cpu, seconds, seconds.saturating_add(1))?;
         limit(Resource::Data, self.memory)?;

@@ -1,10 +1,10 @@
-//! How many processes may work at one time, over all pools: a semaphore.
+//! A semaphore that bounds the number of working processes over all pools.
 //!
-//! A pool may hold several permits, each with its process, and reuses a process as long as no other
-//! pool waits. If a pool without a permit waits, another one gives a permit up after an answer, if
-//! it holds more than one or has held this one for a while; an idle one is taken from it. Permits
-//! are given in the order in which pools began to wait. So a pool waits for the processes of other
-//! pools, and for nothing else that they do.
+//! A pool may hold several permits, each with its process, and reuses a process while no other pool
+//! waits. If a pool without a permit waits, another pool gives one up after an answer, provided
+//! that it holds more than one or has held this one for a while. Permits of idle processes are
+//! taken away. Pools get permits in the order in which they began to wait, so a pool waits only for
+//! the processes of other pools.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -15,17 +15,17 @@ use std::time::{Duration, Instant};
 
 use crate::Worker;
 
-/// How long a permit is waited for before the caller is asked whether it still waits.
+/// The time to wait for a permit before asking the caller whether to continue.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How long a pool may keep its only permit from others. Each new process needs its instructions
-/// again, and with much shorter turns it would do little else.
+/// The time for which a pool may keep its only permit from others. A new process must get its
+/// instructions again, so much shorter turns would leave little time for work.
 const TURN: Duration = Duration::from_millis(500);
 
-/// After how long a process counts as idle: a pool that goes from file to file asks sooner.
+/// The time after which a process counts as idle. A pool that goes from file to file asks sooner.
 const IDLE: Duration = Duration::from_millis(50);
 
-/// The permits of all pools that share them.
+/// The permits that several pools share.
 #[derive(Debug)]
 pub struct Permits {
     state: Mutex<State>,
@@ -35,14 +35,14 @@ pub struct Permits {
 #[derive(Debug)]
 struct State {
     free: usize,
-    /// The pools that hold none and wait for one, by their addresses.
+    /// The pools that wait without a permit, by address.
     queue: VecDeque<usize>,
-    /// All pools, to find idle processes in others.
+    /// All pools, to find their idle processes.
     pools: Vec<Weak<Shared>>,
 }
 
-/// Processes that do one piece of work together: as many as its threads ask at one time and as
-/// there are permits for. Dropped, it ends those that are idle.
+/// The processes for one piece of work. There are as many as its threads need at one time, within
+/// the permits. Dropping the pool ends idle processes.
 #[derive(Debug)]
 pub struct Pool(Arc<Shared>);
 
@@ -50,7 +50,7 @@ pub struct Pool(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     all: Arc<Permits>,
-    /// How many permits it holds: changed and read under the lock of all permits alone.
+    /// The number of permits held. Access it only under the lock of all permits.
     held: AtomicUsize,
     idle: Mutex<Vec<(Instant, Pooled)>>,
 }
@@ -60,11 +60,12 @@ struct Shared {
 pub struct Pooled {
     /// The process.
     pub worker: Worker,
-    /// Behind the process, so that it is free only once that is gone.
+    /// The permit. Declared after the process, so that it is released only once the process is
+    /// gone.
     permit: Permit,
 }
 
-/// One permit. Free again once it is dropped.
+/// A permit, released on drop.
 #[derive(Debug)]
 struct Permit {
     pool: Arc<Shared>,
@@ -72,7 +73,7 @@ struct Permit {
 }
 
 impl Permits {
-    /// So many, and at least one.
+    /// Creates `count` permits, at least one.
     pub fn new(count: usize) -> Arc<Self> {
         Arc::new(Self {
             state: Mutex::new(State {
@@ -90,7 +91,7 @@ impl Permits {
 }
 
 impl Pool {
-    /// A pool without processes, under these permits.
+    /// Creates a pool without processes.
     pub fn new(all: &Arc<Permits>) -> Self {
         let pool = Arc::new(Shared {
             all: Arc::clone(all),
@@ -104,11 +105,11 @@ impl Pool {
         Self(pool)
     }
 
-    /// Waits for a process that is idle in this pool, or for a permit to start one. None if
+    /// Waits for an idle process of this pool, or for a permit to start one. Returns `None` if
     /// `is_due` says to stop.
     ///
     /// # Errors
-    /// Those of `start`.
+    /// The errors of `start`.
     pub fn take<E>(
         &self,
         is_due: impl Fn() -> bool,
@@ -136,7 +137,7 @@ impl Pool {
                 pool.held.fetch_add(1, Relaxed);
                 state.leave(pool);
                 drop(state);
-                // There may be more, for those behind.
+                // More permits may be free for the pools behind this one.
                 all.changed.notify_all();
                 let permit = Permit {
                     pool: Arc::clone(pool),
@@ -147,7 +148,7 @@ impl Pool {
             }
             if is_next && has_none {
                 let pools: Vec<_> = state.pools.iter().filter_map(Weak::upgrade).collect();
-                // A process that is taken has a permit, whose drop locks the state.
+                // Dropping a process that was taken drops its permit, which locks the state.
                 drop(state);
                 let was_one_idle = pools.iter().any(|pool| pool.take_idle().is_some());
                 state = all.lock();
@@ -160,13 +161,13 @@ impl Pool {
         }
     }
 
-    /// Keeps a process that has answered for the next question, unless it is another pool's turn.
+    /// Keeps a process for the next question after its answer, unless it is another pool's turn.
     pub fn keep(&self, answered: Pooled) {
         if answered.permit.is_to_be_given_up() {
             return;
         }
         lock(&self.0.idle).push((Instant::now(), answered));
-        // Who is about to wait has looked already, or looks after this.
+        // A pool about to wait has either checked already or checks after this.
         drop(self.0.all.lock());
         self.0.all.changed.notify_all();
     }
@@ -174,7 +175,7 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        // They hold the pool.
+        // Idle processes hold references to the pool.
         let idle = mem::take(&mut *lock(&self.0.idle));
         drop(idle);
     }
@@ -189,7 +190,7 @@ impl Shared {
 }
 
 impl State {
-    /// Puts the pool into the queue. Returns whether it is the first there.
+    /// Adds the pool to the queue. Returns true if it is first.
     fn enter(&mut self, pool: &Arc<Shared>) -> bool {
         let address = Arc::as_ptr(pool).addr();
         if !self.queue.contains(&address) {
@@ -205,7 +206,7 @@ impl State {
 }
 
 impl Permit {
-    /// Whether it is another pool's turn.
+    /// Returns true if it is another pool's turn.
     fn is_to_be_given_up(&self) -> bool {
         let state = self.pool.all.lock();
         let held = self.pool.held.load(Relaxed);

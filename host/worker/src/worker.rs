@@ -1,4 +1,4 @@
-//! The host's side: a process that is started, asked, and killed.
+//! The host's side: starting, asking and killing a process.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
@@ -14,29 +14,29 @@ use crate::frames::{self, FROM_HOST, FROM_PROCESS, ReceiveError};
 use crate::part::{Greeting, Part};
 use crate::{Bounds, ExitReason};
 
-/// How long the socket is waited for before the caller is asked whether it still waits.
+/// The time to wait for the socket before asking the caller whether to continue.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The most that is read of a process's standard error.
+/// The maximum number of bytes read of a process's standard error.
 const LAST_WORDS: u64 = 4096;
 
-/// A process that works for this one. Dropped, it is killed and waited for.
+/// A process that works for this one. Dropping it kills the process and waits for its end.
 #[derive(Debug)]
 pub struct Worker {
     process: Child,
-    /// Its standard input. It is a socket, over which it answers too: writing to a pipe that has no
-    /// reader would end hosts that don't ignore SIGPIPE.
+    /// The process's standard input, a socket over which it also answers. Writing to a pipe without
+    /// a reader would end hosts that don't ignore SIGPIPE.
     stream: UnixStream,
     is_reaped: bool,
 }
 
 impl Worker {
-    /// Starts a program as one of its parts, which holds itself to these bounds. It gets the part's
-    /// argument, no environment but `variables`, `/` as its directory, and a process group of its
-    /// own: a script that starts the program is killed with it, and Ctrl-C stays the host's.
+    /// Starts a program as one of its parts, with these bounds. It gets the part's argument, only
+    /// `variables` as its environment, `/` as its directory, and a separate process group. If the
+    /// program is a script, what it starts is killed with it, and Ctrl-C reaches only the host.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The errors of the system.
     pub fn start(
         program: &Path,
         part: &Part,
@@ -46,7 +46,7 @@ impl Worker {
         let (stream, theirs) = UnixStream::pair()?;
         stream.set_read_timeout(Some(POLL_INTERVAL))?;
         stream.set_write_timeout(Some(POLL_INTERVAL))?;
-        // Its end of the socket closes here with the command.
+        // The process's end of the socket closes here when the command is dropped.
         let process = Command::new(program)
             .arg(part.argument)
             .env_clear()
@@ -74,16 +74,16 @@ impl Worker {
     /// Sends a message that consists of these parts, unless `is_due` says to stop.
     ///
     /// # Errors
-    /// Those of the socket, and [`ErrorKind::TimedOut`] if it was due.
+    /// The errors of the socket, and [`ErrorKind::TimedOut`] if `is_due` returned true.
     pub fn send(&self, message: &[&[u8]], is_due: impl Fn() -> bool) -> io::Result<()> {
         frames::write(self.until(is_due), FROM_HOST, message)
     }
 
-    /// Waits for the next message until `is_due` says to stop. `admits` says whether there is room
-    /// for one of so many bytes; nothing is allocated before.
+    /// Waits for the next message until `is_due` says to stop. `admits` decides by the length
+    /// whether it fits, before any memory is allocated.
     ///
     /// # Errors
-    /// [`ReceiveError`].
+    /// See [`ReceiveError`].
     pub fn receive(
         &self,
         admits: impl FnOnce(u64) -> bool,
@@ -92,12 +92,12 @@ impl Worker {
         frames::read(self.until(is_due), FROM_PROCESS, admits)
     }
 
-    /// Kills what may still run of it, and tells how it ended by itself, if it did.
+    /// Kills the process if it is still running, and returns why it ended, if it ended by itself.
     pub fn end(&mut self) -> ExitReason {
         let status = self.reap();
         let mut words = Vec::new();
-        // What it said is there. Something that it started, and that left its group, may hold the
-        // other end for as long as it likes.
+        // The output is complete. A program that it started and that left its group may keep the
+        // other end open indefinitely.
         if let Some(stderr) = &mut self.process.stderr
             && rustix::io::ioctl_fionbio(&*stderr, true).is_ok()
         {
@@ -113,8 +113,8 @@ impl Worker {
         }
     }
 
-    /// Kills it with all that it started, and waits for its end. Its identifier is its own until
-    /// then.
+    /// Kills the process and everything it started, and waits for its end. The process id can't be
+    /// reused before.
     fn reap(&mut self) -> io::Result<ExitStatus> {
         if !self.is_reaped {
             self.is_reaped = true;
@@ -122,7 +122,7 @@ impl Worker {
                 .ok()
                 .and_then(Pid::from_raw);
             if let Some(group) = group {
-                // Where it has just ended, there is nothing to kill.
+                // If the process has just ended, there is nothing to kill.
                 let _ = kill_process_group(group, Signal::KILL);
             }
         }
@@ -136,7 +136,7 @@ impl Drop for Worker {
     }
 }
 
-/// A socket that is waited for until it is due.
+/// A socket that is read and written until `is_due` returns true.
 struct Interruptible<'a, F> {
     stream: &'a UnixStream,
     is_due: F,
@@ -145,7 +145,7 @@ struct Interruptible<'a, F> {
 impl<F: Fn() -> bool> Interruptible<'_, F> {
     fn wait(&self, mut work: impl FnMut(&UnixStream) -> io::Result<usize>) -> io::Result<usize> {
         loop {
-            // Also where bytes come in one by one.
+            // Checked even if bytes arrive one by one.
             if (self.is_due)() {
                 return Err(ErrorKind::TimedOut.into());
             }
@@ -161,7 +161,7 @@ impl<F: Fn() -> bool> Interruptible<'_, F> {
 impl<F: Fn() -> bool> Read for Interruptible<'_, F> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         match self.wait(|mut stream| stream.read(bytes)) {
-            // It ended, and had not read all that it was sent.
+            // The process ended without reading everything it was sent.
             Err(error) if error.kind() == ErrorKind::ConnectionReset => Ok(0),
             read => read,
         }
