@@ -1,23 +1,23 @@
-//! What any front door needs, be it a command line or a server.
+//! The parts that every front end needs, such as a command line or a server.
 //!
 //! | to | see |
 //! | --- | --- |
 //! | open the store at an address, or the user's own | [`store`] |
-//! | know what the operator's files say | [`configuration`] |
-//! | know which session a workspace has | [`session`] |
+//! | read the operator's files | [`configuration`] |
+//! | find the session of a workspace | [`session`] |
 //! | find a plugin by its name or path, and load it | [`plugin`] |
 //! | find the action that a decision is about | [`target`] |
-//! | carry out a decision, and report how that ended | [`resolution`] |
-//! | know who decides | [`decider`] |
-//! | judge what is to be applied by the operator's rules | [`approval`] |
-//! | discard what nobody is to decide about | [`discard`] |
-//! | find out what became of applies that were cut off | [`recovering`] |
-//! | say what an action is beside others that wait | [`marks`] |
-//! | tell programs what a store keeps | [`record`] |
+//! | carry out a decision, and report its outcome | [`resolution`] |
+//! | find out who decides | [`decider`] |
+//! | judge an apply by the operator's rules | [`approval`] |
+//! | discard actions that need no decision | [`discard`] |
+//! | determine the outcome of interrupted applies | [`recovering`] |
+//! | describe an action next to other pending ones | [`marks`] |
+//! | report a store's contents to programs | [`record`] |
 //! | advise people on an error | [`advice`], [`Error::advice`] |
 //!
 //! Nothing here reads arguments, writes to a stream or prompts. Advice is for users of the program
-//! `airlock`: it names its commands and options, and the store that they are to use.
+//! `airlock`: it names its commands and options, and the store to use.
 
 #![warn(missing_docs)]
 

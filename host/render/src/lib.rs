@@ -1,8 +1,8 @@
-//! Renders calls, decisions and actions for people: blocks of text, for a terminal or plain.
+//! Renders calls, decisions and actions for people as blocks of text, for a terminal or plain.
 //!
-//! A [`Block`] is made of whatever there is to show, and a [`Renderer`] makes a string of it: in
-//! colours or without, broken into rows of so many columns or not at all. Guests, stores and errors
-//! may put anything into a block: nothing that could drive a terminal comes out.
+//! A [`Block`] holds the content, and a [`Renderer`] turns it into a string, with or without
+//! colours and line breaks at a given width. A block may contain any text from guests, stores and
+//! errors: the output never contains terminal control sequences from it.
 //!
 //! ```
 //! use airlock_model::error::Error;
@@ -27,18 +27,18 @@
 //!
 //! | to show | use |
 //! | --- | --- |
-//! | a call's result, and what it made pending | [`Block::call`] |
-//! | a decision, in one block with what came of it | [`Block::decision`] |
-//! | any tool call of a model, `resolve` too | [`Block::tool_call`] |
-//! | what is pending | [`Block::stacked`], [`Block::open`] |
-//! | what a store knows of an action | [`Block::record`] |
-//! | what was decided | [`Block::audit`] |
-//! | anything else beside these | [`Block::line`], [`Block::own_named`], [`escape_line`] |
+//! | a call's result and the actions it pushed | [`Block::call`] |
+//! | a decision and its outcome, in one block | [`Block::decision`] |
+//! | any tool call of a model, including `resolve` | [`Block::tool_call`] |
+//! | pending actions | [`Block::stacked`], [`Block::open`] |
+//! | a store's record of an action | [`Block::record`] |
+//! | past decisions | [`Block::audit`] |
+//! | anything else next to these | [`Block::line`], [`Block::own_named`], [`escape_line`] |
 //! | a command line that can be copied | [`shell::join`] |
-//! | what a guest, a model or a file says | [`Line::with_quoted`], [`Block::text`], [`Block::named`] |
+//! | text of guests, models or files | [`Line::with_quoted`], [`Block::text`], [`Block::named`] |
 //!
-//! What is not the host's own has a margin, `│`, wherever a row begins with it, so that it can't
-//! pass for what the host says.
+//! Rows that start with text that is not the host's own have a margin, `│`. This distinguishes them
+//! from the host's own text.
 
 mod action;
 mod block;
