@@ -1,4 +1,4 @@
-//! Why a request failed.
+//! Errors of requests.
 
 use std::borrow::Cow;
 
@@ -9,19 +9,19 @@ use airlock_host::store::StoreError;
 use crate::advice;
 use crate::configuration::Problems;
 
-/// Why a request failed. Displays as a clause; [`advice`](Self::advice) says what to do about it.
+/// An error of a request. Displays as a clause; [`advice`](Self::advice) says what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A call, a decision, a session or a store failed.
     #[error(transparent)]
     Host(#[from] airlock_host::Error),
-    /// The same, with advice that is specific to the situation.
+    /// An error of the host, with advice that is specific to the situation.
     #[error("{error}")]
     Advised {
         /// The error.
         error: airlock_host::Error,
-        /// What to do about it.
+        /// The next step.
         advice: String,
     },
     /// A plugin can't be loaded.
@@ -35,7 +35,7 @@ pub enum Error {
         /// The names of the bundled plugins.
         bundled: String,
     },
-    /// The address has a scheme that no store has.
+    /// The address has a scheme that no store supports.
     #[error("there is no store for {scheme}://")]
     UnknownStore {
         /// The scheme.
@@ -44,21 +44,21 @@ pub enum Error {
     /// The address is empty.
     #[error("the store's path is empty")]
     EmptyStorePath,
-    /// This program was built without support for such a store.
+    /// This program was built without support for this kind of store.
     #[error("this airlock was built without stores {place} (its feature `{feature}`)")]
     LeftOut {
         /// The kind of store, as in `in files`.
         place: &'static str,
-        /// The feature that it would have to be built with.
+        /// The required feature.
         feature: &'static str,
     },
-    /// Something is wrong in the operator's configuration, or in the workspace's.
+    /// The operator's or the workspace's configuration has errors.
     #[error("{0}")]
     Configuration(Problems),
     /// There is no folder for the user's default store.
     #[error("there is no location for the pending store: {problem}")]
     NoPlace {
-        /// Why.
+        /// The reason.
         problem: String,
     },
     /// No action in the store has this id.
@@ -68,17 +68,17 @@ pub enum Error {
         id: ActionId,
         /// The store.
         store: String,
-        /// What to do about it.
+        /// The next step.
         advice: String,
     },
-    /// Several actions have an id that begins or ends so.
+    /// Several actions have an id that begins or ends with the given part.
     #[error(
         "several actions have an id that begins or ends with {part}: {}{}",
         .alike.iter().map(|(id, label)| format!("{id} ({label})")).collect::<Vec<_>>().join(", "),
         if *more { ", …" } else { "" }
     )]
     SeveralActions {
-        /// What stands for the id.
+        /// The given part of an id.
         part: ActionId,
         /// The ids and labels of some of them, the newest first.
         alike: Vec<(ActionId, String)>,
@@ -98,7 +98,7 @@ pub enum Error {
         id: ActionId,
         /// Whether it can't be applied anywhere, rather than only not here.
         is_lost: bool,
-        /// What to do about it.
+        /// The next step.
         advice: String,
     },
     /// It is unknown whether an earlier apply of the topmost action took effect.
@@ -106,15 +106,15 @@ pub enum Error {
     Interrupted {
         /// The action's label.
         label: String,
-        /// How it was interrupted.
+        /// The cause of the interruption.
         why: String,
-        /// What to do about it.
+        /// The next step.
         advice: String,
     },
 }
 
 impl Error {
-    /// A short name for programs, in kebab case.
+    /// Returns a short name for programs, in kebab case.
     pub fn kind(&self) -> &'static str {
         match self {
             Error::Host(error) | Error::Advised { error, .. } => error.kind(),
@@ -132,7 +132,7 @@ impl Error {
         }
     }
 
-    /// What to do about it.
+    /// Returns the next step.
     pub fn advice(&self) -> Option<Cow<'_, str>> {
         let advice = match self {
             Error::Host(error) => advice::about(error)?,
@@ -158,7 +158,7 @@ impl Error {
         Some(advice.into())
     }
 
-    /// Whether the text may hold what a tool or a file says, and not the host alone.
+    /// Returns true if the text may quote a tool or a file.
     pub fn is_quoting(&self) -> bool {
         matches!(
             self,

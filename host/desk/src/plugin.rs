@@ -1,4 +1,4 @@
-//! Plugins by their names or paths, and the engine that they run on.
+//! Plugins by name or path, and the engine that runs them.
 
 mod bundled;
 mod loaded;
@@ -17,27 +17,28 @@ use crate::Error;
 pub use bundled::{Bundled, BundledKind, Catalog};
 pub use loaded::Loaded;
 
-/// What the user's folders for it are called.
+/// The name of the user's folders for this program.
 const PROGRAM: &str = "airlock";
 
-/// The largest file that is read as a plugin.
+/// The maximum size of a plugin file.
 const MAX_PLUGIN_BYTES: u64 = 1 << 30;
 
-/// Where the tools that a user named come from.
+/// The source of the tools that a user named.
 #[derive(Debug, Clone, Copy)]
 pub enum Source<'a> {
     /// A component's file.
     File(&'a Path),
-    /// Something that is bundled with the program.
+    /// A plugin that is bundled with the program.
     Bundled(&'static Bundled),
 }
 
 impl<'a> Source<'a> {
-    /// Parses a path or a name: what has a separator or ends in `.wasm` is a path, and what is
-    /// bundled a name, whatever lies in the current directory. Anything else is an existing file.
+    /// Parses a path or a name. A separator or the ending `.wasm` makes it a path. The name of a
+    /// bundled plugin wins over a file in the current directory. Any other word is a path if the
+    /// file exists.
     ///
     /// # Errors
-    /// If nothing of this name is bundled.
+    /// Fails if no bundled plugin has this name.
     pub fn find(catalog: Catalog, plugin: &'a OsStr) -> Result<Self, Error> {
         let path = Path::new(plugin);
         let name = plugin.to_string_lossy();
@@ -58,7 +59,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Its name.
+    /// Returns the plugin's name.
     pub fn name(&self) -> Cow<'a, str> {
         match self {
             Source::File(path) => path.file_stem().unwrap_or_default().to_string_lossy(),
@@ -66,7 +67,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The component's bytes, if there is one that can be read.
+    /// Returns the component's bytes, if it has any and they can be read.
     pub fn bytes(&self) -> Option<Cow<'static, [u8]>> {
         match self {
             Source::File(path) => read_regular_file(path, MAX_PLUGIN_BYTES)
@@ -79,10 +80,10 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Loads it. `engine` is called only if there is something to load.
+    /// Loads the plugin. Calls `engine` only if there is a component to load.
     ///
     /// # Errors
-    /// If there is no engine, and if the component can't be loaded.
+    /// Fails if there is no engine or if the component can't be loaded.
     pub async fn load(
         &self,
         engine: impl FnOnce() -> Result<Engine, airlock_host::Error>,

@@ -1,4 +1,4 @@
-//! What a store keeps of an action, as JSON for programs.
+//! A store's records of actions, as JSON for programs.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 
 use crate::marks::Marks;
 
-/// An action as it was pushed, in a few words.
+/// A summary of an action as it was pushed.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ActionSummary<'a> {
@@ -26,7 +26,7 @@ pub struct ActionSummary<'a> {
     label: &'a str,
     source_tool_name: &'a str,
     source_is_own_tool: bool,
-    /// What the host calls the plugin, and its digest.
+    /// The host's name for the plugin, and its digest.
     plugin_name: &'a str,
     plugin: String,
     details: &'a Option<Json>,
@@ -41,37 +41,38 @@ pub struct Entry<'a> {
     pushed: ActionSummary<'a>,
     session: &'a SessionId,
     pushed_at: Option<String>,
-    /// When it can no longer be applied; left out where that is never.
+    /// The time after which the action can't be applied; omitted if it never expires.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
     attempts: u32,
     state: ActionState,
-    /// One that was pushed before and is the same by all that a listing knows; left out where there
-    /// is none.
+    /// An earlier action that is equal in everything that a listing knows; omitted if there is
+    /// none.
     #[serde(skip_serializing_if = "Option::is_none")]
     same_as: Option<&'a ActionId>,
-    /// What was last applied to the workspace since this was previewed; left out where nothing was.
+    /// The last action applied to the workspace since this one was previewed; omitted if there is
+    /// none.
     #[serde(skip_serializing_if = "Option::is_none")]
     applied_since: Option<&'a ActionId>,
-    /// The files that it is about and that have changed since it was previewed; left out where
-    /// there is none, or nobody can tell.
+    /// The files that this action concerns and that have changed since its preview. Omitted if
+    /// there are none or if this can't be determined.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     stale: &'a [StaleFile],
-    /// The call that pushed it, which others may have been pushed by too.
+    /// The call that pushed the action; it may have pushed others too.
     call_id: Option<&'a CallId>,
-    /// That call; left out where it is not asked for, or not known any more.
+    /// That call; omitted if not requested or no longer known.
     #[serde(skip_serializing_if = "Option::is_none")]
     call: Option<Call<'a>>,
-    /// What the host saw it do in its rehearsal; left out where there was none.
+    /// The effects that the host saw in the rehearsal; omitted if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     effects: Option<Seen<'a>>,
-    /// What `resolve --review` takes; left out where the effects aren't all here,
-    /// and of what is resolved.
+    /// The argument for `resolve --review`; omitted if the effects are incomplete or the action is
+    /// resolved.
     #[serde(skip_serializing_if = "Option::is_none")]
     review: Option<String>,
 }
 
-/// A rehearsal's effects, as far as they are asked for.
+/// The effects of a rehearsal, in the requested detail.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Seen<'a> {
@@ -79,7 +80,7 @@ enum Seen<'a> {
         verified: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
         problem: &'a Option<String>,
-        /// How many changes of each kind there are.
+        /// The number of changes of each kind.
         counts: BTreeMap<&'static str, u64>,
     },
     All(&'a Effects),
@@ -97,12 +98,12 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// What waits for a decision.
+/// The pending actions.
 #[derive(Serialize)]
 pub struct Pending<'a> {
     /// The actions, topmost first.
     pub pending: Vec<Entry<'a>>,
-    /// What no listing has.
+    /// Actions that can't be read and so appear in no listing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<Unreadable<'a>>,
 }
@@ -126,13 +127,13 @@ pub struct Log<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 pub enum LogEntry<'a> {
-    /// How an action ended.
+    /// A decision about an action.
     Decision(Box<Record<'a>>),
     /// A request that was denied.
     Denial(Box<DeniedEntry<'a>>),
 }
 
-/// A denial and its action. The end of the action is another entry.
+/// A denial and its action. The action's resolution is a separate entry.
 #[derive(Serialize)]
 pub struct DeniedEntry<'a> {
     #[serde(flatten)]
@@ -143,7 +144,7 @@ pub struct DeniedEntry<'a> {
 }
 
 impl<'a> DeniedEntry<'a> {
-    /// Of what a store keeps.
+    /// Creates an entry from a store's record.
     pub fn new(denied: &'a DeniedAction) -> Self {
         let record = &denied.record;
         Self {
@@ -159,7 +160,7 @@ impl<'a> DeniedEntry<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Denied<'a> {
-    /// Which of the action's denials it is, counted from 1.
+    /// The number of the denial among the action's denials, counted from 1.
     number: u64,
     /// `refused` by a rule, or `declined` by a person.
     state: &'static str,
@@ -196,16 +197,16 @@ pub struct Record<'a> {
     entry: Entry<'a>,
     last_error: &'a Option<String>,
     workspace: Option<String>,
-    /// Where that was previewed, by a name for people.
+    /// The machine of the preview, by a name for people.
     machine: Option<&'a str>,
     grants: &'a Policy,
     has_reject: bool,
     lease: Option<Lease<'a>>,
     resolved: Option<Resolved<'a>>,
-    /// Its denials, oldest first; left out if there are none, or if they aren't asked for.
+    /// The denials, oldest first; omitted if there are none or if they were not requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     denials: Vec<Denied<'a>>,
-    /// How many earlier denials were not kept.
+    /// The number of earlier denials that were not kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     earlier_denials: Option<u64>,
 }
@@ -254,7 +255,7 @@ struct Resolved<'a> {
 }
 
 impl<'a> ActionSummary<'a> {
-    /// Of an action.
+    /// Creates a summary of an action.
     pub fn new(action: &'a PendingAction) -> Self {
         Self {
             id: &action.id,
@@ -270,7 +271,7 @@ impl<'a> ActionSummary<'a> {
 }
 
 impl<'a> Unreadable<'a> {
-    /// Of what a store says of it.
+    /// Creates an entry from a store's report.
     pub fn new(action: &'a UnreadableAction) -> Self {
         Self {
             id: &action.id,
@@ -281,7 +282,7 @@ impl<'a> Unreadable<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Of what a store keeps.
+    /// Creates an entry from a store's record.
     pub fn new(record: &'a ActionRecord) -> Self {
         Self {
             pushed: ActionSummary::new(&record.action),
@@ -300,13 +301,13 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// With all that is known of the call.
+    /// Adds the details of the call.
     pub fn with_call(mut self, call: Option<&'a CallRecord>) -> Self {
         self.call = call.map(Call::new);
         self
     }
 
-    /// With what it is beside others.
+    /// Adds how the action relates to others.
     pub fn with_marks(mut self, marks: &'a Marks, action: &PendingAction) -> Self {
         self.same_as = marks.same_as(action).map(|same| &same.id);
         self.applied_since = marks.applied_since(action);
@@ -316,7 +317,7 @@ impl<'a> Entry<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// Of what a store keeps.
+    /// Creates a record from a store's record.
     pub fn new(record: &'a ActionRecord) -> Self {
         let action = &record.action;
         Self {
@@ -348,7 +349,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// With its denials.
+    /// Adds the denials.
     pub fn with_denials(mut self, denials: &'a [DenialRecord]) -> Self {
         self.denials = denials.iter().map(Denied::new).collect();
         let earlier = denials
@@ -358,7 +359,7 @@ impl<'a> Record<'a> {
         self
     }
 
-    /// With all that it would do.
+    /// Adds the full effects.
     pub fn with_effects(mut self, effects: Option<&'a Effects>) -> Self {
         if let Some(effects) = effects {
             self.entry.effects = Some(Seen::All(effects));
@@ -367,13 +368,13 @@ impl<'a> Record<'a> {
         self
     }
 
-    /// With the files that it is about and that have changed since.
+    /// Adds the files that have changed since the preview.
     pub fn with_stale(mut self, files: &'a [StaleFile]) -> Self {
         self.entry.stale = files;
         self
     }
 
-    /// With all that is known of the call.
+    /// Adds the details of the call.
     pub fn with_call(mut self, call: Option<&'a CallRecord>) -> Self {
         self.entry = self.entry.with_call(call);
         self
@@ -385,7 +386,8 @@ fn workspace(action: &PendingAction) -> Option<String> {
     Some(path.to_string_lossy().into_owned())
 }
 
-/// In UTC, to the millisecond, as RFC 3339 has it. None for a time that no calendar reaches.
+/// Formats a time in UTC to the millisecond, as in RFC 3339. Returns `None` for times outside of
+/// the calendar's range.
 fn utc(time: SystemTime) -> Option<String> {
     let time = Timestamp::try_from(time).ok()?;
     Some(format!("{time:.3}"))

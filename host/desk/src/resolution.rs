@@ -1,4 +1,4 @@
-//! Carrying out decisions, and how that ended.
+//! Carrying out decisions and reporting their outcome.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,27 +14,27 @@ use serde_json::{Map, Value};
 
 use crate::record::ActionSummary;
 
-/// What became of an action that could not be applied.
+/// The state of an action whose apply failed.
 pub const PENDING_AGAIN: &str = "the action is pending again";
 
-/// What became of a volatile action whose instance has ended.
+/// The state of a volatile action whose instance has ended.
 pub const LOST: &str =
     "its tool kept the preview only in memory, and it is lost: it can only be discarded";
 
 /// A decision, and its outcome.
 #[derive(Debug)]
 pub struct Resolved {
-    /// What it was about.
+    /// The action.
     pub action: Arc<PendingAction>,
-    /// What was decided.
+    /// The decision.
     pub resolution: Resolution,
-    /// The tool's answer, or why the decision was not carried out.
+    /// The tool's answer, or the reason why the decision was not carried out.
     pub outcome: Result<ResolutionOutcome, Error>,
-    /// Whether the action is still there, and can't be applied any more.
+    /// Whether the action still exists but can't be applied any more.
     pub is_lost: bool,
 }
 
-/// Carries out a decision about this very action, until it is cancelled.
+/// Carries out a decision about this specific action, until cancelled.
 pub async fn resolve(
     session: &Session,
     action: &Arc<PendingAction>,
@@ -56,10 +56,10 @@ pub async fn resolve(
     }
 }
 
-/// Discards these actions of the session, as far as that goes, until it is cancelled.
+/// Discards these actions of the session, as far as possible, until cancelled.
 ///
 /// # Errors
-/// Those of [`Session::discard_all`].
+/// The errors of [`Session::discard_all`].
 pub async fn discard_all(
     session: &Session,
     actions: &[StackedAction],
@@ -78,31 +78,31 @@ pub async fn discard_all(
     Ok(resolved.collect())
 }
 
-/// Where the store can't be read, that is told elsewhere.
+/// If the store can't be read, another place reports that.
 async fn lists_as_lost(session: &Session, action: &PendingAction) -> bool {
     let pending = session.pending().await.unwrap_or_default();
     let is_lost = |it: &StackedAction| it.state == ActionState::Lost && it.action.id == action.id;
     pending.iter().any(is_lost)
 }
 
-/// The object about it.
+/// The JSON object that reports a decision.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report<'a> {
     content: Cow<'a, [Content]>,
     details: Details<'a>,
-    /// What was applied, as the host saw it; left out where nothing was.
+    /// The effects of the apply, as the host saw them; omitted if nothing was applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     effects: Option<Cow<'a, Effects>>,
-    /// Where the writes of other programs are kept that hit a file while it was replaced.
+    /// The files that keep writes of other programs to a file while it was being replaced.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     kept: &'a [String],
-    /// What it does now, and did when it was reviewed, where these are not the same.
+    /// The difference between the current and the reviewed effects, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<&'a Difference>,
     is_error: bool,
-    /// What is pending in the session after the decision, topmost first; left out where a call's
-    /// report has it, or where it could not be read.
+    /// The pending actions of the session after the decision, topmost first. Omitted if a call's
+    /// report has them or if they could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pending: Option<Vec<ActionSummary<'a>>>,
 }
@@ -111,7 +111,7 @@ pub struct Report<'a> {
 #[serde(untagged, rename_all_fields = "camelCase")]
 enum Details<'a> {
     Done(&'a ResolutionDetails),
-    /// The same, as far as there are any.
+    /// The same fields, as far as they exist.
     Failed {
         action: Decision,
         reason: &'a str,
@@ -123,7 +123,7 @@ enum Details<'a> {
 }
 
 impl Resolved {
-    /// What became of the action, where the decision could not be carried out.
+    /// Returns the state of the action if the decision could not be carried out.
     pub fn afterwards(&self) -> Option<&'static str> {
         let error = self.outcome.as_ref().err()?;
         Some(match self.resolution.decision {
@@ -137,7 +137,7 @@ impl Resolved {
         })
     }
 
-    /// For people.
+    /// Returns the report for people.
     pub fn block(&self) -> Block {
         let action = Some(&*self.action);
         let block = Block::decision(&Decided::resolved(&self.resolution, action, &self.outcome));
@@ -160,7 +160,7 @@ impl Resolved {
         }
     }
 
-    /// For programs.
+    /// Returns the report for programs.
     pub fn report(&self) -> Report<'_> {
         match &self.outcome {
             Ok(outcome) => Report {
@@ -195,7 +195,7 @@ impl Resolved {
 }
 
 impl<'a> Report<'a> {
-    /// With what is pending in the session since.
+    /// Adds the actions that are pending in the session after the decision.
     pub fn with_pending(mut self, pending: Option<&'a [StackedAction]>) -> Self {
         let pending = pending.map(|pending| pending.iter());
         self.pending = pending.map(|all| {
@@ -206,7 +206,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Whether the action was this process's to resolve.
+/// Returns true if this process was the one to resolve the action.
 pub fn was_tried(error: &Error) -> bool {
     !matches!(
         error,

@@ -1,4 +1,4 @@
-//! Choosing a session: one by its name, or a workspace's.
+//! Choosing a session, by name or by workspace.
 
 use std::path::{Path, PathBuf, absolute};
 
@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use crate::Error;
 use crate::store::Store;
 
-/// A builder for a command's own session, in which no model makes calls.
+/// Returns a builder for a command's own session, in which no model makes calls.
 pub fn without_model() -> SessionBuilder {
     Session::builder().approver(NoModel)
 }
@@ -29,33 +29,33 @@ impl Approver for NoModel {
     }
 }
 
-/// How the user chose a session.
+/// The user's choice of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionChoice {
-    /// The workspace; none for the current directory.
+    /// The workspace; `None` for the current directory.
     pub workspace: Option<PathBuf>,
-    /// The session's name; none to derive it from the workspace's path.
+    /// The session's name; `None` to derive it from the workspace's path.
     pub session: Option<String>,
 }
 
 impl SessionChoice {
-    /// The workspace that was named, or the current directory.
+    /// Returns the workspace that was named, or the current directory.
     pub fn workspace(&self) -> &Path {
         self.workspace.as_deref().unwrap_or(Path::new("."))
     }
 
-    /// The same choice; but where nothing was named, and nothing is pending for the current
-    /// directory, that of the nearest directory above it for which something is.
+    /// Returns the same choice. If the user named nothing and nothing is pending for the current
+    /// directory, it returns the nearest directory above with pending actions.
     ///
     /// # Errors
-    /// If the store can't be read.
+    /// Fails if the store can't be read.
     pub async fn or_above(&self, store: &Store) -> Result<Self, Error> {
         if *self != Self::default() {
             return Ok(self.clone());
         }
         let here = real_path(self.workspace());
         let own = self.id(store);
-        // What can't be read is pending too.
+        // Actions that can't be read are pending too.
         if !self.open_actions(store).await?.is_empty()
             || !store.unreadable(Some(&own)).await?.is_empty()
         {
@@ -73,11 +73,11 @@ impl SessionChoice {
         Ok(self.clone())
     }
 
-    /// What is pending or claimed in the session that was named; for a workspace, in its own
-    /// session, and below that in the conversations that others have there.
+    /// Returns the actions that are pending or claimed in the named session. For a workspace, these
+    /// are the actions of its own session, followed by those of other conversations there.
     ///
     /// # Errors
-    /// If the store can't be read.
+    /// Fails if the store can't be read.
     pub async fn open_actions(&self, store: &Store) -> Result<Vec<ActionRecord>, Error> {
         let own = self.id(store);
         let mut open = store.durable().open_actions(Scope::Session(&own)).await?;
@@ -85,11 +85,11 @@ impl SessionChoice {
         Ok(open)
     }
 
-    /// What is pending or claimed in the workspace, in sessions other than `own`; none where a
-    /// session was named.
+    /// Returns the actions that are pending or claimed in the workspace, in sessions other than
+    /// `own`. Empty if a session was named.
     ///
     /// # Errors
-    /// If the store can't be read.
+    /// Fails if the store can't be read.
     pub async fn of_others(
         &self,
         own: &SessionId,
@@ -103,7 +103,7 @@ impl SessionChoice {
         Ok(there)
     }
 
-    /// The session that was named, or the workspace's.
+    /// Returns the id of the named session, or of the workspace's.
     pub fn id(&self, store: &Store) -> SessionId {
         match &self.session {
             Some(name) => SessionId::from(name.as_str()),
@@ -111,7 +111,7 @@ impl SessionChoice {
         }
     }
 
-    /// The options with which a command means the same session, in the same directory.
+    /// Returns the options that select the same session in the same directory.
     pub fn words(&self) -> Vec<String> {
         let workspace = self.workspace().to_string_lossy().into_owned();
         match &self.session {
@@ -121,7 +121,7 @@ impl SessionChoice {
         }
     }
 
-    /// The same, where the session may have been found by an action of its.
+    /// Returns these options for a session that may have been found by one of its actions.
     pub fn words_for(&self, session: &SessionId, store: &Store) -> Vec<String> {
         match self.id(store) == *session {
             true => self.words(),
@@ -130,10 +130,10 @@ impl SessionChoice {
     }
 }
 
-/// The same for every program in a workspace, however its path is written. It can be copied from
-/// where it is shown.
+/// Returns the session of a workspace. It is the same for every program, however the path is
+/// written, and can be copied from the output.
 ///
-/// Machines that share a store don't share the workspaces that have the same path on each.
+/// Machines that share a store have separate sessions for workspaces with the same path.
 fn of_workspace(workspace: &Path, store: &Store) -> SessionId {
     let path = real_path(workspace);
     let name = format!("workspace:{}", escape_line(&path.to_string_lossy()));
@@ -143,10 +143,10 @@ fn of_workspace(workspace: &Path, store: &Store) -> SessionId {
     })
 }
 
-/// What is open of the workspace with this path, on this machine.
+/// Returns the open actions of the workspace with this path, on this machine.
 ///
 /// # Errors
-/// If the store can't be read.
+/// Fails if the store can't be read.
 pub async fn open_at(real_path: &Path, store: &Store) -> Result<Vec<ActionRecord>, Error> {
     let mut open = store
         .durable()
@@ -154,14 +154,14 @@ pub async fn open_at(real_path: &Path, store: &Store) -> Result<Vec<ActionRecord
         .await?;
     open.retain(|record| match &record.action.workspace_identity {
         Some(place) => place.machine.is_this(),
-        // An older version didn't note it.
+        // Older versions didn't record the machine.
         None => true,
     });
     Ok(open)
 }
 
-/// The path under which a workspace is known. One that is gone may still have actions, under the
-/// path that it had.
+/// Returns the path that identifies a workspace. A deleted workspace may still have actions, under
+/// its former path.
 pub fn real_path(workspace: &Path) -> PathBuf {
     let path = workspace.canonicalize().or_else(|_| absolute(workspace));
     path.unwrap_or_else(|_| workspace.to_owned())

@@ -1,4 +1,4 @@
-//! Stores by their addresses: which one is meant, and opening it.
+//! Stores by address: choosing one and opening it.
 
 pub mod file;
 mod server;
@@ -19,19 +19,19 @@ use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 use crate::Error;
 use crate::configuration::Operator;
 
-/// The environment variable that names another default store.
+/// The environment variable that sets the default store.
 const VARIABLE: &str = "AIRLOCK_STORE";
 
-/// Where a store is.
+/// The location of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
     /// A file's path.
     File(PathBuf),
-    /// An address, perhaps with a password: never to be shown as it is.
+    /// An address that may contain a password: never show it unredacted.
     Postgres(String),
 }
 
-/// Where the choice of a store came from.
+/// The origin of the choice of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ChosenBy {
     Nobody,
@@ -41,12 +41,12 @@ enum ChosenBy {
     Option,
 }
 
-/// What a command line says of the store.
+/// The store options of a command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Named {
     /// The store.
     pub store: Option<OsString>,
-    /// The operator's configuration, in place of the user's: it may say which store.
+    /// A configuration that replaces the user's; it may set the store.
     pub config: Option<PathBuf>,
 }
 
@@ -56,12 +56,12 @@ impl Named {
     }
 }
 
-/// What to do if the store's file doesn't exist.
+/// The action to take if the store's file doesn't exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhenMissing {
     /// Create it.
     Make,
-    /// An error if the user named it, since they may have mistyped it; an empty store if it is the
+    /// Fail if the user named the file, since it may be mistyped. Use an empty store if it is the
     /// default.
     Refuse,
 }
@@ -69,10 +69,10 @@ pub enum WhenMissing {
 /// The choice of a store.
 #[derive(Debug, Clone)]
 pub struct Choice {
-    /// Where it is.
+    /// The store's location.
     pub location: Location,
     chosen: ChosenBy,
-    /// What the command line says of the configuration, which may be another one elsewhere.
+    /// The configuration named on the command line, which may lie elsewhere.
     config: Option<PathBuf>,
 }
 
@@ -83,12 +83,13 @@ pub struct Store {
 }
 
 impl Choice {
-    /// The store that the user named, else that of AIRLOCK_STORE, else that of the operator's
-    /// configuration, else the user's default store. A file in a workspace has no say.
+    /// Chooses the store: the one that the user named, else that of `AIRLOCK_STORE`, else that of
+    /// the operator's configuration, else the user's default store. Files in a workspace can't
+    /// choose it.
     ///
     /// # Errors
-    /// Where what is named can't be a store's address, where something is wrong in the
-    /// configuration, and where the user has no folder for a store.
+    /// Fails if the address or the configuration is invalid, or if the user has no folder for a
+    /// store.
     pub fn of(named: &Named) -> Result<Self, Error> {
         let variable = || env::var_os(VARIABLE).filter(|store| !store.is_empty());
         let (store, chosen) = match (&named.store, variable()) {
@@ -111,30 +112,33 @@ impl Choice {
         })
     }
 
-    /// The configuration that the command line named in place of the user's, by an absolute path.
+    /// Returns the absolute path of the configuration that the command line named in place of the
+    /// user's.
     pub fn config(&self) -> Option<&Path> {
         self.config.as_deref()
     }
 
-    /// Whether AIRLOCK_STORE names it.
+    /// Returns true if `AIRLOCK_STORE` set the store.
     pub fn is_by_variable(&self) -> bool {
         self.chosen == ChosenBy::Variable
     }
 
-    /// Whether a missing file is to be created.
+    /// Returns true if a missing file should be created.
     pub fn makes(&self, missing: WhenMissing) -> bool {
         missing == WhenMissing::Make || self.chosen != ChosenBy::Option
     }
 
-    /// A command line of this program that uses the same store, run where this one was.
+    /// Returns a command line of this program for the same store, to be run in the same
+    /// environment.
     pub fn command(&self, words: &[&str]) -> String {
-        // What the environment says holds for the next command too.
+        // The environment applies to the next command too.
         let named = (self.chosen == ChosenBy::Option).then(|| self.location.shown());
         self.command_with(words, named)
     }
 
-    /// One that may be run anywhere: in another folder, and without the variable. What it says of a
-    /// server is left to the variable all the same, since a command line has no password.
+    /// Returns a command line that can be run in any folder and without the variable. The address
+    /// of a server still has to come from the variable, since command lines must not contain
+    /// passwords.
     pub fn command_anywhere(&self, words: &[&str]) -> String {
         let named = match (self.chosen, &self.location) {
             (ChosenBy::Option | ChosenBy::Variable, Location::File(path)) => {
@@ -172,7 +176,7 @@ impl Location {
         }
     }
 
-    /// Without a password.
+    /// Returns the address without its password.
     pub fn shown(&self) -> String {
         match self {
             Location::File(path) => path.to_string_lossy().into_owned(),
@@ -181,7 +185,7 @@ impl Location {
     }
 }
 
-/// What RFC 3986 calls one; anything else before `://` is part of a path.
+/// Returns true for a scheme as RFC 3986 defines it. Any other text before `://` is part of a path.
 fn is_scheme(text: &str) -> bool {
     !text.is_empty()
         && text
@@ -189,11 +193,10 @@ fn is_scheme(text: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
 }
 
-/// The address without what may be a password, in the places where one may stand. Rather too little
-/// is left than too much.
+/// Removes everything from the address that may be a password. When in doubt, it removes more.
 fn without_password(address: &str) -> String {
     let (scheme, rest) = address.split_once("://").unwrap_or(("postgres", address));
-    // A password that is not encoded may hold any of the characters that end one.
+    // An unencoded password may contain any of the characters that end one.
     let (user, rest) = match rest.rsplit_once('@') {
         Some((user, rest)) => (user.split(':').next(), rest),
         None => (None, rest),
@@ -215,10 +218,10 @@ fn default_location() -> Result<Location, Error> {
     Ok(Location::File(state_folder()?.join("pending.db")))
 }
 
-/// Where the user's own state is.
+/// Returns the folder for the user's state.
 ///
 /// # Errors
-/// Where the user has no folder for it.
+/// Fails if the user has no such folder.
 pub fn state_folder() -> Result<PathBuf, Error> {
     let user = choose_base_strategy().map_err(|error| Error::NoPlace {
         problem: error.to_string(),
@@ -230,7 +233,7 @@ pub fn state_folder() -> Result<PathBuf, Error> {
 /// Opens the store that the user named, or the default one: see [`Choice::of`].
 ///
 /// # Errors
-/// As [`Choice::of`], and if it can't be opened.
+/// The errors of [`Choice::of`], and those of opening the store.
 pub async fn open(named: &Named, missing: WhenMissing) -> Result<Store, Error> {
     let choice = Choice::of(named)?;
     let durable = match &choice.location {
@@ -240,36 +243,36 @@ pub async fn open(named: &Named, missing: WhenMissing) -> Result<Store, Error> {
     Ok(Store { choice, durable })
 }
 
-/// How many ids are told where one is meant.
+/// The number of ids that an ambiguity error lists.
 const TOLD: usize = 5;
 
 impl Store {
-    /// The store, with its operations for operators.
+    /// Returns the store, with its operations for operators.
     pub fn durable(&self) -> &dyn DurableStore {
         &*self.durable
     }
 
-    /// The same, for who outlives the borrow.
+    /// Returns a shared handle of the store.
     pub fn shared(&self) -> Arc<dyn DurableStore> {
         Arc::clone(&self.durable)
     }
 
-    /// For a session.
+    /// Returns the store for use by a session.
     pub fn pending(&self) -> Arc<dyn PendingStore> {
         Arc::clone(&self.durable) as Arc<dyn PendingStore>
     }
 
-    /// Whether other machines may use it too.
+    /// Returns true if other machines may use the store too.
     pub fn is_shared(&self) -> bool {
         matches!(self.choice.location, Location::Postgres(_))
     }
 
-    /// Which it is, for people.
+    /// Returns the store's location, for people.
     pub fn location(&self) -> String {
         self.durable.location()
     }
 
-    /// How it was chosen, for who outlives the store.
+    /// Returns how the store was chosen.
     pub fn choice(&self) -> &Choice {
         &self.choice
     }
@@ -279,11 +282,11 @@ impl Store {
         self.choice.command(words)
     }
 
-    /// The action with this id, of any session. A part that one action's id alone begins or ends
-    /// with will do.
+    /// Finds the action with this id, in any session. A beginning or an ending that is unique is
+    /// enough.
     ///
     /// # Errors
-    /// If there is none, or several, and if the store can't be used.
+    /// Fails if no action or several actions match, or if the store can't be used.
     pub async fn find(&self, id: &str) -> Result<ActionRecord, Error> {
         let mut id = ActionId::from(id);
         if let Some(record) = self.durable().find(&id).await? {
@@ -314,7 +317,7 @@ impl Store {
         })
     }
 
-    /// Adds their labels. Leaves out those that were removed since.
+    /// Adds labels to ids, leaving out actions that were removed in the meantime.
     async fn labelled(&self, ids: Vec<ActionId>) -> Result<Vec<(ActionId, String)>, Error> {
         let mut labelled = Vec::new();
         for id in ids {
@@ -325,11 +328,11 @@ impl Store {
         Ok(labelled)
     }
 
-    /// The call that pushed an action, with the preview as its caller got it. A record that can't
-    /// be read keeps nobody from looking at the rest, and deciding.
+    /// Returns the call that pushed an action, with the preview that its caller got. An unreadable
+    /// record doesn't prevent viewing the rest or deciding.
     ///
     /// # Errors
-    /// If the store can't be used.
+    /// Fails if the store can't be used.
     pub async fn call_record(&self, record: &ActionRecord) -> Result<Option<CallRecord>, Error> {
         let id = &record.action.id;
         match self.durable().call_record(&record.session, id).await {
@@ -341,10 +344,10 @@ impl Store {
         }
     }
 
-    /// What the host saw an action do in its rehearsal. One that is damaged is told of in the log.
+    /// Returns the effects of an action's rehearsal. Damaged effects are reported in the log.
     ///
     /// # Errors
-    /// If the store can't be read.
+    /// Fails if the store can't be read.
     pub async fn effects(&self, record: &ActionRecord) -> Result<Option<Effects>, Error> {
         let id = &record.action.id;
         match self.durable().effects(&record.session, id).await {
@@ -356,10 +359,10 @@ impl Store {
         }
     }
 
-    /// The denials of an action, oldest first.
+    /// Returns the denials of an action, oldest first.
     ///
     /// # Errors
-    /// If the store can't be read.
+    /// Fails if the store can't be read.
     pub async fn denials(&self, record: &ActionRecord) -> Result<Vec<DenialRecord>, Error> {
         let id = &record.action.id;
         Ok(self.durable().denials(&record.session, id).await?)

@@ -1,4 +1,4 @@
-//! The action that a decision is about, and where it was previewed.
+//! The action that a decision is about, and the place of its preview.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,36 +12,37 @@ use crate::Error;
 use crate::session::{SessionChoice, real_path};
 use crate::store::Store;
 
-/// What somebody said of a decision.
+/// A request to decide about an action.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// What is decided.
+    /// The decision.
     pub decision: Decision,
-    /// The action, of whichever session; else the session's topmost.
+    /// The action's id, in any session. If `None`, the session's topmost action.
     pub id: Option<String>,
-    /// Where it was previewed, as far as that is said.
+    /// The place of the preview, if given.
     pub session: SessionChoice,
-    /// Whether the workspace counts as the one that was previewed, though it was moved, copied or
+    /// Whether to treat the workspace as the previewed one even though it was moved, copied or
     /// restored.
     pub same_workspace: bool,
 }
 
-/// The action that is meant.
+/// The action that a request refers to.
 #[derive(Debug)]
 pub struct Target {
-    /// Its session.
+    /// The action's session.
     pub session: SessionId,
-    /// The action itself.
+    /// The action.
     pub action: Arc<PendingAction>,
 }
 
 impl Target {
-    /// The named action, wherever it is, or the session's topmost one. From here on it is known by
-    /// its id: what somebody pushes meanwhile is not what was meant.
+    /// Finds the named action, wherever it is, or the session's topmost one. The result is fixed by
+    /// its id, so later pushes don't change it.
     ///
     /// # Errors
-    /// If there is none, if it is decided already, if it was previewed elsewhere than is said, if
-    /// it can't be applied here, and if the store can't be used. Nothing counts as an attempt.
+    /// Fails if there is no such action, if it is resolved already, if it was previewed elsewhere
+    /// than stated, if it can't be applied here, or if the store can't be used. A failure doesn't
+    /// count as an attempt.
     pub async fn find(request: &Request, store: &Store) -> Result<Self, Error> {
         let (target, state) = match &request.id {
             Some(id) => named(request, store, id).await?,
@@ -54,11 +55,10 @@ impl Target {
         Ok(target)
     }
 
-    /// What names each action that is pending in the session, the topmost first.
+    /// Returns a request for each pending action of the session, topmost first.
     ///
     /// # Errors
-    /// If there is none, if one of them may have been applied already, and if the store can't be
-    /// used.
+    /// Fails if there is none, if one may have been applied already, or if the store can't be used.
     pub async fn all(request: &Request, store: &Store) -> Result<Vec<Request>, Error> {
         let session = request.session.id(store);
         let pending = store.pending().list(&session).await?;
@@ -78,7 +78,7 @@ impl Target {
         Ok(named.collect())
     }
 
-    /// The workspace to open the session in. One that is gone keeps nobody from discarding.
+    /// Returns the workspace to open the session in. A missing workspace doesn't prevent a discard.
     pub fn workspace_to_open(&self, request: &Request) -> Option<Arc<Path>> {
         if let (true, Some(named)) = (request.same_workspace, &request.session.workspace) {
             return Some(real_path(named).into());
@@ -87,11 +87,11 @@ impl Target {
         (request.decision == Decision::Apply || workspace.is_dir()).then_some(workspace)
     }
 
-    /// Those of the session's actions that can be discarded as this one, the topmost first: nobody
-    /// has tried to apply them, and they were previewed in the same workspace.
+    /// Returns the session's actions that can be discarded like this one, topmost first. They have
+    /// no apply attempts and were previewed in the same workspace.
     ///
     /// # Errors
-    /// If the store can't be used.
+    /// Fails if the store can't be used.
     pub async fn alike(
         &self,
         request: &Request,
@@ -107,7 +107,7 @@ impl Target {
         Ok(alike)
     }
 
-    /// How the workspace differs from the one that was previewed, if the decision would change it.
+    /// Returns how the workspace differs from the previewed one, if the decision would change it.
     pub fn difference(&self, request: &Request) -> Option<HostError> {
         if request.decision != Decision::Apply {
             return None;
@@ -118,7 +118,7 @@ impl Target {
         Some(HostError::WorkspaceReplaced { path, difference })
     }
 
-    /// What was named must be what was previewed.
+    /// Checks that the named workspace is the previewed one.
     fn check_workspace(&self, request: &Request) -> Result<(), Error> {
         if is_named(request, &self.action) {
             return Ok(());
@@ -132,7 +132,7 @@ impl Target {
         Err(advised(error, advice))
     }
 
-    /// Refused before it counts as an attempt, which could not succeed.
+    /// Returns an error before a hopeless apply counts as an attempt.
     fn volatile(&self, state: ActionState, store: &Store) -> Error {
         let discard = store.command(&[
             "resolve",
@@ -150,7 +150,7 @@ impl Target {
     }
 }
 
-/// Whether the action was previewed in the workspace that somebody named, if they named one.
+/// Returns true if no workspace was named, or if the action was previewed in the named one.
 fn is_named(request: &Request, action: &PendingAction) -> bool {
     match &request.session.workspace {
         Some(named) if !request.same_workspace => {
@@ -206,7 +206,7 @@ async fn nothing(request: &Request, session: &SessionId, store: &Store) -> Error
     advised(HostError::NothingPending, advice)
 }
 
-/// That other conversations in the workspace have something.
+/// Returns a hint that other conversations in the workspace have pending actions.
 async fn elsewhere(request: &Request, session: &SessionId, store: &Store) -> Option<String> {
     let choice = &request.session;
     let others = choice.of_others(session, store).await.ok()?;
@@ -226,7 +226,7 @@ async fn elsewhere(request: &Request, session: &SessionId, store: &Store) -> Opt
 
 async fn in_all_sessions(session: &SessionId, store: &Store) -> String {
     match store.durable().open_sessions(None, 1).await.as_deref() {
-        // There is nothing that the list could show.
+        // The list would be empty.
         Ok([]) => format!("this covers the session {session}; nothing is pending in any other"),
         _ => {
             let all = store.command(&["pending", "--all"]);
@@ -235,8 +235,8 @@ async fn in_all_sessions(session: &SessionId, store: &Store) -> String {
     }
 }
 
-/// Applying twice what may have taken effect once is for somebody to decide who knows that it would
-/// be.
+/// Returns an error, since only the user can decide whether to apply again what may already have
+/// taken effect.
 fn interrupted(top: &StackedAction, store: &Store) -> Error {
     let id = top.action.id.short();
     let show = store.command(&["show", id]);
@@ -260,7 +260,7 @@ fn advised(error: HostError, advice: impl Into<String>) -> Error {
     }
 }
 
-/// Where to read how an action was resolved.
+/// Returns a hint to the command that shows how an action was resolved.
 pub fn tells_by_whom(store: &Store, id: &str) -> String {
     format!("`{}` shows by whom, and why", store.command(&["show", id]))
 }
