@@ -1,4 +1,4 @@
-//! Actions: as they wait, all that is known of one, and how one ended.
+//! Blocks for pending actions, for the details of an action, and for past decisions.
 
 use std::time::SystemTime;
 
@@ -14,16 +14,16 @@ use airlock_model::store::{ActionRecord, LeaseRecord, ResolvedRecord};
 use super::decision::labelled;
 use super::{Block, Line, Role};
 
-/// Bytes of an action's details that are shown to people. A row takes hundreds of bytes, and
-/// `[0,0,…]` is a row for each two.
+/// The number of bytes shown of an action's details. A row takes hundreds of bytes, and `[0,0,…]`
+/// needs a row for every two.
 const DETAILS_SHOWN: usize = 64 << 10;
 
-/// Letters of the longest name of a fact.
+/// The length of the longest fact name.
 const NAMES: usize = 10;
 
 impl Block {
-    /// An action that waits for a decision. `when` tells people of a moment, for example
-    /// `3 minutes ago`.
+    /// Returns a block for a pending action. `when` formats a time for people, for example `3
+    /// minutes ago`.
     pub fn stacked(stacked: &StackedAction, when: impl Fn(SystemTime) -> String) -> Self {
         let status = Status {
             state: stacked.state,
@@ -35,14 +35,14 @@ impl Block {
         entry(&stacked.action, &status, when)
     }
 
-    /// An action that is open in a store, also one that somebody is resolving. `when` tells people
-    /// of a moment.
+    /// Returns a block for an open action of a store, including one that is being resolved. `when`
+    /// formats a time for people.
     pub fn open(record: &ActionRecord, when: impl Fn(SystemTime) -> String) -> Self {
         entry(&record.action, &Status::of(record), when)
     }
 
-    /// All that a store knows of an action. `when` tells people of a moment, for example
-    /// `2026-11-22 02:12:53 +00:00 (just now)`.
+    /// Returns a block with everything that a store knows of an action. `when` formats a time for
+    /// people, for example `2026-11-22 02:12:53 +00:00 (just now)`.
     pub fn record(record: &ActionRecord, when: impl Fn(SystemTime) -> String) -> Self {
         let action = &record.action;
         let workspace = match &action.workspace {
@@ -98,7 +98,7 @@ impl Block {
         }
     }
 
-    /// The call that pushed an action, and what its caller got.
+    /// Returns a block for the call that pushed an action and for its result.
     pub fn call_record(call: &CallRecord) -> Self {
         let params = call.params.as_str();
         Block::new()
@@ -108,8 +108,8 @@ impl Block {
             .block(Block::content(&call.content).indented(4))
     }
 
-    /// How an action ended: an entry of the audit trail. `when` tells people of a moment. Empty for
-    /// an action that is still open.
+    /// Returns an entry of the audit trail: how an action was resolved. `when` formats a time for
+    /// people. Empty for an action that is still open.
     pub fn audit(record: &ActionRecord, when: impl Fn(SystemTime) -> String) -> Self {
         let Some(resolved) = &record.resolved else {
             return Block::new();
@@ -146,7 +146,7 @@ impl Block {
             Some(text) => self.fact(NAMES, "state", &text.in_full()),
             None => self.fact(NAMES, "state", record.state.as_str()),
         };
-        // What else is known of an interrupted one is that it was.
+        // For an interrupted action, the error says only that it was interrupted.
         if let (ActionState::Pending | ActionState::Resolving, Some(error)) =
             (record.state, &record.last_error)
         {
@@ -179,7 +179,7 @@ impl Block {
     }
 }
 
-/// Who decided, as far as that is known.
+/// Returns the actor that decided, as far as known.
 pub(super) fn who(by: &DecidedBy) -> String {
     match (&by.actor, by.actor.name()) {
         (Actor::Model, _) => "the model".to_owned(),
@@ -190,7 +190,7 @@ pub(super) fn who(by: &DecidedBy) -> String {
     }
 }
 
-/// How that is known.
+/// Returns the evidence for an actor, in words.
 pub(super) fn evidence(evidence: Evidence) -> &'static str {
     match evidence {
         Evidence::Client => "a client's word",
@@ -199,8 +199,8 @@ pub(super) fn evidence(evidence: Evidence) -> &'static str {
     }
 }
 
-/// Where an action is from, by what the host knows, and what it goes by. A tool that is none of the
-/// plugin's is marked as the plugin's own word.
+/// Returns an action's origin as the host knows it, and its name. A tool that doesn't belong to the
+/// plugin is marked as the plugin's claim.
 pub(super) fn origin(action: &PendingAction, pushed: Option<String>) -> Line {
     let lifetime = match action.durable {
         true => "durable",
@@ -227,7 +227,7 @@ pub(super) fn origin(action: &PendingAction, pushed: Option<String>) -> Line {
         .with_role(Role::Command, action.id.short())
 }
 
-/// What the host called the plugin.
+/// Returns the host's name for the plugin.
 fn plugin_name(action: &PendingAction) -> &str {
     match &*action.plugin_name {
         "" => "a plugin without a name",
@@ -249,7 +249,7 @@ fn names_another_tool(action: &PendingAction) -> bool {
     !action.source_is_own_tool && action.source_tool_name != DEFAULT_SOURCE_TOOL_NAME
 }
 
-/// So that it can't end where it likes.
+/// Quotes a name, so that it can't end early.
 fn in_quotes(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\\\""))
 }
@@ -272,7 +272,7 @@ fn entry(
     block.block(Block::effects_summary(status.effects).indented(2))
 }
 
-/// Where an action stands.
+/// The state of an action.
 struct Status<'a> {
     state: ActionState,
     attempts: u32,
@@ -281,7 +281,7 @@ struct Status<'a> {
     effects: Option<&'a EffectsSummary>,
 }
 
-/// Where an action stands, in words.
+/// The state of an action, in words.
 struct StatusText<'a> {
     state: Option<ActionState>,
     text: String,
@@ -299,7 +299,7 @@ impl<'a> Status<'a> {
         }
     }
 
-    /// None where it is simply pending, or resolved.
+    /// Returns `None` if the action is simply pending, or resolved.
     fn describe(&self, when: impl Fn(SystemTime) -> String) -> Option<StatusText<'a>> {
         let state = Some(self.state);
         Some(match self.state {
@@ -341,14 +341,14 @@ impl StatusText<'_> {
         }
     }
 
-    /// With the first line of the error.
+    /// Returns one line that includes the first line of the error.
     fn in_a_line(&self) -> Line {
         let line = match self.state {
             Some(state) => Line::new().with_role(Role::Note, state.as_str()),
             None => Line::new(),
         };
         let line = match self.state {
-            // Another host gave its own name.
+            // The holder's name was chosen by another host.
             Some(ActionState::Resolving) => line.with_quoted(Role::Plain, &*self.text),
             _ => line.with(&*self.text),
         };
@@ -371,7 +371,7 @@ fn tried(attempts: u32) -> String {
     }
 }
 
-/// Who is carrying out what.
+/// Returns the decision that is being carried out, and by which holder.
 fn held(lease: &LeaseRecord, when: impl Fn(SystemTime) -> String) -> String {
     let (decision, holder) = (lease.decision.past(), &lease.holder);
     format!(

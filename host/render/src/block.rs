@@ -1,38 +1,37 @@
-//! Text with the roles of its parts, before it is known where it will be shown.
+//! Text with roles for its parts, independent of the output.
 
 use std::fmt;
 
 use super::item::{Item, Text};
 use super::{Renderer, Role};
 
-/// Some lines that belong together.
+/// A group of lines that belong together.
 ///
-/// Some of their text is the host's own, and some is *quoted*: what a guest, a model or a file
-/// says. Each row that begins with quoted text has a margin, `│ `, which no row of the host's own
-/// begins with, so that quoted text can't pass for the host's.
+/// Some of the text is the host's own, and some is *quoted*: it comes from a guest, a model or a
+/// file. Each row that begins with quoted text has a margin, `│ `. No row of the host's own text
+/// begins with it, so quoted text can't pass for the host's.
 ///
-/// What is put into it may hold anything: all that could drive a terminal or mislead a reader is
-/// escaped when the block is rendered, there and nowhere else. Displays as plain text, without a
-/// width.
+/// A block may contain any text. Rendering, and only rendering, escapes everything that could
+/// control a terminal or mislead a reader. Displays as plain text of unlimited width.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Block {
     pub(super) items: Vec<Item>,
 }
 
-/// A line, which has several rows where it is wider than what it is shown on. A line break within
-/// its text is shown as an escape.
+/// A line, rendered as several rows if it is wider than the output. A line break in its text is
+/// shown as an escape.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Line {
     pub(super) parts: Vec<Part>,
-    /// Columns before the first row.
+    /// The indent of the first row, in columns.
     pub(super) indent: usize,
-    /// More of them before all other rows.
+    /// The additional indent of all other rows.
     pub(super) hang: usize,
     pub(super) flow: Flow,
-    /// How many of the first parts stay in one row with the first letters of what follows, as far
-    /// as there is room.
+    /// The number of leading parts that stay in one row with the beginning of the following text,
+    /// if there is room.
     pub(super) joined: usize,
-    /// Whether each of its rows has the margin, whatever it begins with.
+    /// Whether every row has the margin.
     pub(super) is_quoted: bool,
 }
 
@@ -40,35 +39,34 @@ pub struct Line {
 pub(super) struct Part {
     pub role: Role,
     pub text: String,
-    /// Whether rows that begin with it have the margin.
+    /// Whether rows that begin with this part have the margin.
     pub is_quoted: bool,
 }
 
-/// How a line becomes rows.
+/// The way a line is broken into rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Flow {
-    /// Words of ours, in which a tab is shown as an escape.
+    /// The host's words. Tabs are shown as escapes.
     #[default]
     Words,
-    /// Text in which a tab is so many spaces. It is broken between words, and what is indented
-    /// stays so.
+    /// Text. Tabs become spaces, breaks are between words, and indents are kept.
     Text,
-    /// A line of a diff, which is broken wherever it must be.
+    /// A line of a diff, broken at any character.
     Diff,
 }
 
 impl Line {
-    /// An empty line.
+    /// Creates an empty line.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds text of the host's own.
+    /// Adds the host's own text.
     pub fn with(self, text: impl Into<String>) -> Self {
         self.with_role(Role::Plain, text)
     }
 
-    /// Adds text of the host's own, in a role.
+    /// Adds the host's own text, in a role.
     pub fn with_role(mut self, role: Role, text: impl Into<String>) -> Self {
         self.parts.push(Part {
             role,
@@ -78,7 +76,7 @@ impl Line {
         self
     }
 
-    /// Adds text that is not the host's own, in a role.
+    /// Adds quoted text, in a role.
     pub fn with_quoted(mut self, role: Role, text: impl Into<String>) -> Self {
         self.parts.push(Part {
             role,
@@ -88,19 +86,19 @@ impl Line {
         self
     }
 
-    /// Gives each of its rows the margin.
+    /// Adds the margin to all of its rows.
     pub fn quoted(mut self) -> Self {
         self.is_quoted = true;
         self
     }
 
-    /// Moves it to the right by so many columns.
+    /// Indents the line by this number of columns.
     pub fn indented(mut self, columns: usize) -> Self {
         self.indent += columns;
         self
     }
 
-    /// Moves all rows but the first to the right by so many columns.
+    /// Indents all rows but the first by this number of columns.
     pub fn hanging(mut self, columns: usize) -> Self {
         self.hang += columns;
         self
@@ -126,12 +124,12 @@ impl From<fmt::Arguments<'_>> for Line {
 }
 
 impl Block {
-    /// Without any lines.
+    /// Creates a block without lines.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether there are no lines.
+    /// Returns true if the block has no lines.
     pub fn is_empty(&self) -> bool {
         self.items.iter().all(|item| item.count() == 0)
     }
@@ -148,33 +146,33 @@ impl Block {
         self
     }
 
-    /// Quotes text of any number of lines, without the empty ones at its end. Unified diffs in it
-    /// are known by the shape of their hunks.
+    /// Adds quoted text of any number of lines, without trailing empty lines. Recognizes unified
+    /// diffs by the shape of their hunks.
     pub fn text(mut self, text: &str) -> Self {
         self.items.push(Item::Text(Text::preview(text)));
         self
     }
 
-    /// Adds a name, and behind it quoted text of any number of lines. All rows but the first are
+    /// Adds a name, followed by quoted text of any number of lines. All rows but the first are
     /// indented by `hang` columns.
     pub fn named(self, role: Role, name: &str, text: &str, hang: usize) -> Self {
         self.named_lines((role, name), text, hang, true)
     }
 
-    /// Adds a name, and behind it text of the host's own. All rows but the first are indented by
-    /// `hang` columns.
+    /// Adds a name, followed by the host's own text. All rows but the first are indented by `hang`
+    /// columns.
     pub fn own_named(self, role: Role, name: &str, text: &str, hang: usize) -> Self {
         self.named_lines((role, name), text, hang, false)
     }
 
-    /// Adds a fact: its name in a column of so many, and what is known, quoted.
+    /// Adds a fact: a name, padded to this number of columns, and a quoted value.
     pub fn fact(self, columns: usize, name: &str, text: &str) -> Self {
         let name = format!("{name:columns$}");
         let fact = Block::new().named(Role::Faint, &name, text, columns + 1);
         self.block(fact.indented(2))
     }
 
-    /// Adds a fact that the host knows by itself.
+    /// Adds a fact whose value is the host's own text.
     pub fn own_fact(self, columns: usize, name: &str, text: &str) -> Self {
         let name = format!("{name:columns$}");
         let fact = Block::new().own_named(Role::Faint, &name, text, columns + 1);
@@ -201,7 +199,7 @@ impl Block {
         self
     }
 
-    /// Gives each of its rows the margin.
+    /// Adds the margin to all rows.
     pub fn quoted(mut self) -> Self {
         for item in &mut self.items {
             item.change(|line| line.is_quoted = true);
@@ -209,7 +207,7 @@ impl Block {
         self
     }
 
-    /// Moves all of it to the right by so many columns.
+    /// Indents the block by this number of columns.
     pub fn indented(mut self, columns: usize) -> Self {
         for item in &mut self.items {
             item.change(|line| line.indent += columns);

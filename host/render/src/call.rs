@@ -11,7 +11,7 @@ use super::action::origin;
 use super::{Block, Decided, Line, Role};
 
 impl Block {
-    /// The result of a call, and what it made pending.
+    /// Returns a block for the result of a call and the actions that it pushed.
     pub fn call(outcome: &CallOutcome) -> Self {
         let content = Block::content(&outcome.content);
         if outcome.pushed.is_empty() {
@@ -37,8 +37,8 @@ impl Block {
         })
     }
 
-    /// A tool call as a conversation shows it, in one block with its result: none while it runs. A
-    /// call of `resolve` is shown as the decision that it is.
+    /// Returns a block for a tool call and its result, as a conversation shows it. The result is
+    /// `None` while the call runs. A call of `resolve` is shown as a decision.
     pub fn tool_call(
         name: &str,
         params: &Value,
@@ -71,7 +71,7 @@ impl Block {
     }
 }
 
-/// What the action was called that a call of `resolve` was about.
+/// Returns the label of the action that a call of `resolve` was about.
 fn label(result: Option<Result<&CallOutcome, &Error>>) -> Option<String> {
     #[derive(Deserialize)]
     struct Details {
@@ -81,7 +81,7 @@ fn label(result: Option<Result<&CallOutcome, &Error>>) -> Option<String> {
     details.parse::<Details>().ok()?.label
 }
 
-/// The decision that a call of `resolve` took, where its params are what they should be.
+/// Returns the decision of a call of `resolve`, if its params are valid.
 fn decided<'a>(
     params: &'a Value,
     label: Option<&'a str>,

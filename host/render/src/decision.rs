@@ -1,4 +1,4 @@
-//! A decision, in one block with its outcome.
+//! A decision and its outcome, in one block.
 
 use airlock_model::content::{self, Content, ResolutionOutcome};
 use airlock_model::error::Error;
@@ -12,19 +12,18 @@ use super::{Block, Line, Role};
 pub struct Decided<'a> {
     /// Apply or discard.
     pub decision: Decision,
-    /// Why.
+    /// The reason.
     pub reason: &'a str,
     /// The action's label, if known.
     pub label: Option<&'a str>,
-    /// The preview, where it is to stand in the same block: the content of the call that pushed the
-    /// action.
+    /// The preview to include in the block: the content of the call that pushed the action.
     pub preview: &'a [Content],
-    /// Its outcome; none while it is being carried out.
+    /// The outcome; `None` while the decision is being carried out.
     pub outcome: Option<Result<&'a [Content], &'a Error>>,
 }
 
 impl<'a> Decided<'a> {
-    /// A decision that is being carried out.
+    /// Creates a decision that is being carried out.
     pub fn new(decision: Decision, reason: &'a str) -> Self {
         Self {
             decision,
@@ -35,8 +34,8 @@ impl<'a> Decided<'a> {
         }
     }
 
-    /// What `Session::resolve` gave. The action is what it was about, where that is known
-    /// beforehand: an outcome tells its label, and an error does not.
+    /// Creates a decision from the result of `Session::resolve`. Pass the action if it is known: an
+    /// outcome contains its label, but an error doesn't.
     pub fn resolved(
         resolution: &'a Resolution,
         action: Option<&'a PendingAction>,
@@ -53,7 +52,7 @@ impl<'a> Decided<'a> {
         }
     }
 
-    /// The tool's content, where it says more than the heading and the reason do.
+    /// Returns the tool's content if it says more than the heading and the reason.
     fn told(&self) -> Option<&'a [Content]> {
         let content = self.outcome?.ok()?;
         let [Content::Text { text }] = content else {
@@ -68,12 +67,12 @@ impl<'a> Decided<'a> {
 }
 
 impl Block {
-    /// A decision: `Accept: …`, `Discard: …` or `Failed: …` with the action's label, then the
-    /// reason, the preview if it is to stand there too, and what the tool said.
+    /// Returns a block for a decision: `Accept: …`, `Discard: …` or `Failed: …` with the action's
+    /// label, followed by the reason, the preview if one is included, and the tool's content.
     pub fn decision(decided: &Decided<'_>) -> Self {
         let told = decided.told();
         let mut block = heading(decided);
-        // The tool's first line stands right below the heading, unless a preview does.
+        // The tool's first line directly follows the heading, unless a preview does.
         let is_told = decided.preview.is_empty()
             && matches!(told, Some([Content::Text { text }, ..]) if tells_reason(text, decided.reason));
         if !decided.reason.is_empty() && !is_told {
@@ -91,12 +90,12 @@ impl Block {
         }
     }
 
-    /// A name and a text behind it, below a heading.
+    /// Adds a name and a text, indented below a heading.
     pub(super) fn named_below(self, role: Role, name: &str, text: &str) -> Self {
         self.block(Block::new().named(role, name, text, 2).indented(2))
     }
 
-    /// Content below a heading, after an empty line where there is more than the heading.
+    /// Adds content below a heading, after an empty line if more than the heading precedes it.
     pub(super) fn paragraph(self, content: &[Content]) -> Self {
         let content = Block::content(content);
         let lines: usize = self.items.iter().map(Item::count).sum();
@@ -120,8 +119,8 @@ fn heading(decided: &Decided<'_>) -> Block {
     Block::new().line(labelled(role, verb, label))
 }
 
-/// A verb before a label, as in `Accept: Batch rename: 3 files`: the whole label, as in the list of
-/// pending actions.
+/// Returns a verb and a full label, as in `Accept: Batch rename: 3 files`, like the list of pending
+/// actions.
 pub(super) fn labelled(role: Role, verb: &str, label: &str) -> Line {
     Line::new()
         .with_role(role, verb)
@@ -130,7 +129,8 @@ pub(super) fn labelled(role: Role, verb: &str, label: &str) -> Line {
         .hanging(2)
 }
 
-/// Whether a tool's first line ends with the reason, as `Applied batch rename. Reason: …` does.
+/// Returns true if the tool's first line ends with the reason, as in `Applied batch rename. Reason:
+/// …`.
 fn tells_reason(text: &str, reason: &str) -> bool {
     let told = format!("Reason: {reason}");
     text.split_once(&*told)

@@ -11,8 +11,8 @@ use super::decision::labelled;
 use super::{Block, Line, Role};
 
 impl Block {
-    /// A denial: an entry of the audit trail, as [`Block::audit`] is one of a decision. `when`
-    /// tells people of a moment.
+    /// Returns a denial as an entry of the audit trail, like [`Block::audit`] for a decision.
+    /// `when` formats a time for people.
     pub fn denial(
         action: &PendingAction,
         denied: &DenialRecord,
@@ -27,7 +27,7 @@ impl Block {
             .line(origin(action, None).indented(2).hanging(2))
     }
 
-    /// The denials of one action, below all else that is known of it. Empty where there are none.
+    /// Returns the denials of one action, for the end of its details. Empty if there are none.
     pub fn denials(denials: &[DenialRecord], when: impl Fn(SystemTime) -> String) -> Self {
         let Some(first) = denials.first() else {
             return Block::new();
@@ -47,7 +47,7 @@ impl Block {
     }
 }
 
-/// Who asked for what and when, why, and who denied it.
+/// Returns the request, its time and reason, and the actor that denied it.
 fn told(denied: &DenialRecord, when: impl Fn(SystemTime) -> String) -> Block {
     let denial = &denied.denial;
     let verb = denial.denied_by.past();

@@ -1,15 +1,14 @@
-//! Unified diffs within a text.
+//! Unified diffs in a text.
 
 use std::str::Split;
 
 use super::Role;
 
-/// What each line is in a unified diff; none for lines outside of one. Empty for a text without
-/// diffs.
+/// Returns the role of each line in a unified diff, and `None` for lines outside of one. Empty for
+/// a text without diffs.
 ///
-/// A diff is the lines `--- OLD` and `+++ NEW`, and behind them hunks, each of which has as many
-/// lines as its heading says. Anything else, say a list whose entries begin with `-`, is ordinary
-/// text.
+/// A diff consists of the lines `--- OLD` and `+++ NEW`, followed by hunks that have as many lines
+/// as their headings say. Other text, such as a list whose entries begin with `-`, is ordinary.
 pub(super) fn roles(text: &str) -> Vec<Option<Role>> {
     if !text.starts_with("--- ") && !text.contains("\n--- ") {
         return Vec::new();
@@ -29,7 +28,7 @@ pub(super) fn roles(text: &str) -> Vec<Option<Role>> {
     }
 }
 
-/// The lines about one file, if `lines` begins with such; leaves the lines after them.
+/// Returns the lines about one file, if `lines` begins with a diff. Leaves the lines after it.
 fn file(lines: &mut Split<'_, char>) -> Option<Vec<Role>> {
     let is_file = lines.next()?.starts_with("--- ") && lines.next()?.starts_with("+++ ");
     if !is_file {
@@ -51,12 +50,12 @@ fn hunk(lines: &mut Split<'_, char>) -> Option<Vec<Role>> {
         let mut rest = lines.clone();
         let Some(line) = rest.next() else { break };
         let role = match line.bytes().next() {
-            // "\ No newline at end of file", also behind the last line.
+            // "\ No newline at end of file", possibly after the last line.
             Some(b'\\') => Role::Faint,
             _ if old == 0 && new == 0 => break,
             Some(b'-') => Role::Removed,
             Some(b'+') => Role::Added,
-            // Some editors take the space from an empty line.
+            // Some editors remove the space from an empty line.
             Some(b' ' | b'\r') | None => Role::Plain,
             Some(_) => return None,
         };
@@ -68,7 +67,7 @@ fn hunk(lines: &mut Split<'_, char>) -> Option<Vec<Role>> {
     (old == 0 && new == 0).then_some(roles)
 }
 
-/// How many old and new lines a hunk has, by its heading `@@ -1,2 +3,4 @@`.
+/// Returns the number of old and new lines of a hunk, by its heading `@@ -1,2 +3,4 @@`.
 fn counts(heading: &str) -> Option<(usize, usize)> {
     let (ranges, _) = heading.strip_prefix("@@ -")?.split_once(" @@")?;
     let (old, new) = ranges.split_once(" +")?;
@@ -81,8 +80,8 @@ fn count(range: &str) -> Option<usize> {
     count.parse().ok()
 }
 
-/// Whether the carriage returns at the ends of a diff's lines are to be seen: where some lines have
-/// one and others not, that may be what was changed.
+/// Returns true if the carriage returns at line ends must be visible. If only some lines of a diff
+/// have one, they may be the change.
 pub(super) fn mixes_line_ends(text: &str, roles: &[Option<Role>]) -> bool {
     let of_a_file =
         |role: &Option<Role>| matches!(role, Some(Role::Added | Role::Removed | Role::Plain));

@@ -1,9 +1,9 @@
-//! Text that may hold anything, made fit for a terminal.
+//! Makes arbitrary text safe for a terminal.
 //!
-//! A control character could move the cursor, retitle the window or hide what was printed before;
-//! one that changes the direction of writing could make a file's name read as another, and one that
-//! can't be seen makes two names look alike. Each of them is shown as its escape, such as `\u{1b}`.
-//! What scripts and emoji need stays where they need it.
+//! A control character could move the cursor, change the window title or hide earlier output. A
+//! character that changes the writing direction could make a file name read as another, and
+//! invisible characters make different names look alike. Each of them is shown as an escape, such
+//! as `\u{1b}`. Characters that scripts and emoji need are kept in the places that need them.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,15 +12,15 @@ use airlock_model::visible::is_invisible;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The most characters that one grapheme cluster keeps. More than any writing has, and fewer than
-/// it takes to draw over other lines.
+/// The maximum number of characters of a grapheme cluster: more than any script uses, and fewer
+/// than it takes to draw over other lines.
 const MAX_CLUSTER_CHARS: usize = 16;
 
-/// Text as one line in which nothing can drive a terminal or mislead whoever reads it: line breaks
-/// and tabs are shown as escapes too.
+/// Returns the text as one line that can't control a terminal or mislead its reader. Line breaks
+/// and tabs are escaped too.
 ///
-/// For what is printed beside a [`Block`](super::Block), which does this by itself. Doing it twice
-/// changes nothing more.
+/// Use it for text printed outside of a [`Block`](super::Block), which escapes by itself. Escaping
+/// twice has no further effect.
 pub fn escape_line(text: &str) -> Cow<'_, str> {
     let pieces = pieces(text, Tabs::Escaped);
     match pieces.as_slice() {
@@ -39,9 +39,9 @@ pub(super) enum Tabs {
 /// Part of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Piece<'a> {
-    /// Shown as it is.
+    /// Shown unchanged.
     Kept(&'a str),
-    /// Shown as its escape.
+    /// Shown as an escape.
     Escaped(char),
 }
 
@@ -54,14 +54,14 @@ impl Piece<'_> {
     }
 }
 
-/// The text in its order, cut around what is escaped.
+/// Splits the text at the characters to escape, in order.
 pub(super) fn pieces(text: &str, tabs: Tabs) -> Vec<Piece<'_>> {
     let mut cutter = Cutter {
         text,
         pieces: Vec::new(),
         kept: 0..0,
     };
-    // Most text is this.
+    // Most text is printable ASCII.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         cutter.kept = 0..text.len();
         return cutter.finish();
@@ -84,7 +84,7 @@ pub(super) fn pieces(text: &str, tabs: Tabs) -> Vec<Piece<'_>> {
 struct Cutter<'a> {
     text: &'a str,
     pieces: Vec<Piece<'a>>,
-    /// What was kept since the last escape.
+    /// The range kept since the last escape.
     kept: Range<usize>,
 }
 
@@ -114,7 +114,7 @@ impl<'a> Cutter<'a> {
     }
 }
 
-/// Whether nothing in a cluster needs a closer look.
+/// Returns true if no character of a cluster needs a closer look.
 fn is_harmless(cluster: &str) -> bool {
     let harmless = |c: char| !c.is_control() && !is_invisible(c);
     cluster.chars().all(harmless)
@@ -122,7 +122,7 @@ fn is_harmless(cluster: &str) -> bool {
         && cluster.width() > 0
 }
 
-/// Tells of each character in a cluster whether it can stay, with its place.
+/// Calls `judged` for each character of a cluster with its place and whether it can stay.
 fn judge(cluster: &str, after: Option<char>, mut judged: impl FnMut(usize, char, bool)) {
     let is_flag = cluster.starts_with('\u{1f3f4}');
     let mut before = None;
@@ -131,7 +131,7 @@ fn judge(cluster: &str, after: Option<char>, mut judged: impl FnMut(usize, char,
         let next = chars.peek().map(|(_, (_, next))| *next);
         let stays = match before {
             _ if count >= MAX_CLUSTER_CHARS || c.is_control() => false,
-            // A mark without a letter would go onto whatever stands before it.
+            // A mark without a letter would combine with the preceding output.
             None => !is_invisible(c) && columns(c) > 0,
             Some(before) => {
                 !is_invisible(c) || has_effect(c, before, next, after) || (is_flag && is_tag(c))
@@ -142,11 +142,11 @@ fn judge(cluster: &str, after: Option<char>, mut judged: impl FnMut(usize, char,
     }
 }
 
-/// Whether an invisible character changes how its surroundings look, as it is meant to.
+/// Returns true if an invisible character has its intended effect on its neighbours.
 fn has_effect(c: char, before: char, next: Option<char>, after: Option<char>) -> bool {
     let joins = || is_joining(before) && next.or(after).is_some_and(is_joining);
     match c {
-        // Within a cluster it makes one picture or one letter of two.
+        // Within a cluster, it joins two pictures or letters.
         '\u{200d}' => next.is_some_and(|next| columns(next) > 0) || joins(),
         '\u{200c}' => joins(),
         '\u{fe00}'..='\u{fe0f}' => {
@@ -161,12 +161,12 @@ fn has_effect(c: char, before: char, next: Option<char>, after: Option<char>) ->
     }
 }
 
-/// Whether a letter is of a script in which joiners change how letters look: those of Asia and
-/// Africa that are written joined.
+/// Returns true for letters of scripts in which joiners change their shape: the joined scripts of
+/// Asia and Africa.
 fn is_joining(c: char) -> bool {
     let of_such_a_script = matches!(c, '\u{600}'..='\u{109f}' | '\u{1780}'..='\u{1c4f}' | '\u{a800}'..='\u{abff}'
         | '\u{fb50}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}' | '\u{10a00}'..='\u{11fff}' | '\u{1e900}'..='\u{1e95f}');
-    // What joins letters in the scripts of India is a mark, and no letter itself.
+    // In the scripts of India, a mark joins the letters.
     let is_virama = matches!(
         c,
         '\u{94d}'
@@ -183,7 +183,7 @@ fn is_joining(c: char) -> bool {
     of_such_a_script && (c.is_alphanumeric() || is_virama)
 }
 
-/// The letters of a flag's region.
+/// Returns true for the tag characters of a regional flag.
 fn is_tag(c: char) -> bool {
     matches!(c, '\u{e0020}'..='\u{e007f}')
 }

@@ -1,5 +1,5 @@
-//! The parts of a block. A line of a text becomes a [`Line`] only when it is rendered, because a
-//! result can have millions of them.
+//! The parts of a block. A line of text becomes a [`Line`] only when rendered, because results can
+//! have millions of lines.
 
 use std::borrow::Cow;
 
@@ -12,26 +12,26 @@ pub(super) enum Item {
     Text(Text),
 }
 
-/// Text that is not the host's own, or long.
+/// Text that is long or not the host's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Text {
     text: String,
-    /// Of the lines of a unified diff; empty if it has none.
+    /// The roles of the lines in unified diffs; empty without diffs.
     roles: Vec<Option<Role>>,
     keeps_line_ends: bool,
-    /// How many of its lines are shown.
+    /// The number of lines that are shown.
     count: usize,
-    /// The beginning of the first line, and of all others.
+    /// The beginnings of the first line and of all others.
     first: Line,
     rest: Line,
-    /// Whether some lines may be left out.
+    /// Whether lines may be left out.
     is_preview: bool,
-    /// Whether rows that begin with it have the margin.
+    /// Whether rows that begin with this text have the margin.
     is_quoted: bool,
 }
 
 impl Text {
-    /// Without the empty lines at its end.
+    /// Creates a preview without trailing empty lines.
     pub fn preview(text: &str) -> Self {
         let roles = diff::roles(text);
         let is_shown = |(index, line): (usize, &str)| {
@@ -53,7 +53,7 @@ impl Text {
         }
     }
 
-    /// Behind something that the first line begins with.
+    /// Creates text that follows the beginning of a first line.
     pub fn behind(first: Line, rest: Line, text: &str, is_quoted: bool) -> Self {
         let text = text.trim_end_matches(['\r', '\n']);
         Self {
@@ -98,7 +98,7 @@ fn without_return(line: &str) -> &str {
 }
 
 impl Item {
-    /// How many lines it has.
+    /// Returns the number of lines.
     pub fn count(&self) -> usize {
         match self {
             Self::Line(_) => 1,
@@ -106,7 +106,7 @@ impl Item {
         }
     }
 
-    /// Whether it belongs to a text that may be shown in part.
+    /// Returns true if the item belongs to a text that may be shown in part.
     pub fn is_preview(&self) -> bool {
         matches!(self, Self::Text(text) if text.is_preview)
     }
@@ -118,7 +118,7 @@ impl Item {
         }
     }
 
-    /// Changes each of its lines.
+    /// Changes each line.
     pub fn change(&mut self, change: impl Fn(&mut Line)) {
         match self {
             Self::Line(line) => change(line),

@@ -1,4 +1,4 @@
-//! JSON that can be shown.
+//! JSON for display.
 
 use std::io;
 
@@ -7,12 +7,12 @@ use serde_json::ser::{Formatter, Serializer};
 
 use super::escape::{Piece, Tabs, pieces};
 
-/// A value as JSON in one line, in which each character that a [`Block`](super::Block) would show
-/// as an escape is one too: as `\\uXXXX`, so that programs read the same value, and nothing drives
-/// the terminal or misleads the person who sees it.
+/// Returns a value as JSON in one line. Each character that a [`Block`](super::Block) would escape
+/// is written as `\\uXXXX`. Programs read the same value, and the text can't control the terminal
+/// or mislead its reader.
 ///
 /// # Errors
-/// Where the value has no form in JSON.
+/// Fails if the value can't be represented in JSON.
 pub fn escape_json(value: &(impl Serialize + ?Sized)) -> serde_json::Result<String> {
     let mut written = Vec::new();
     value.serialize(&mut Serializer::with_formatter(&mut written, Escaping))?;
@@ -35,7 +35,7 @@ impl Formatter for Escaping {
         Ok(())
     }
 
-    /// JSON that was kept as text.
+    /// Writes JSON that was kept as text.
     fn write_raw_fragment<W>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()>
     where
         W: ?Sized + io::Write,
@@ -43,7 +43,7 @@ impl Formatter for Escaping {
         for piece in pieces(fragment, Tabs::Kept) {
             match piece {
                 Piece::Kept(text) => writer.write_all(text.as_bytes())?,
-                // Between two values; a string can't hold one as it is.
+                // Only whitespace between values: strings can't contain raw line breaks.
                 Piece::Escaped('\n' | '\r') => writer.write_all(b" ")?,
                 Piece::Escaped(c) => write_escape(writer, c)?,
             }

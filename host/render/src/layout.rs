@@ -1,4 +1,4 @@
-//! Lines as rows of so many columns.
+//! Lines broken into rows of limited width.
 
 use std::ops::Range;
 
@@ -9,57 +9,57 @@ use super::Role;
 use super::block::{Flow, Line};
 use super::escape::{Piece, Tabs, escape_line, pieces};
 
-/// Where a tab leads to.
+/// The distance between tab stops.
 const TAB: usize = 8;
 
-/// As many columns are left for text, or half of all: what is indented further is moved back.
+/// The columns reserved for text, but at most half the width. Deeper indents are reduced.
 const ROOM: usize = 20;
 
-/// Before what goes on from the row above.
+/// The mark of a row that continues the previous one.
 pub(super) const CONTINUED: &str = "↪";
 
-/// Before what is not the host's own. No row of the host's begins with it.
+/// The mark of quoted text. No row of the host's own text begins with it.
 pub(super) const MARGIN: &str = "│";
 
-/// The most columns that a terminal draws for the margin and the space after it.
+/// The maximum number of columns that a terminal draws for the margin and the space after it.
 const MARGIN_COLUMNS: usize = 3;
 
-/// The most columns that a terminal draws for [`CONTINUED`].
+/// The maximum number of columns that a terminal draws for [`CONTINUED`].
 const MARK_COLUMNS: usize = 2;
 
-/// A line fit for a terminal, and the rows that it is broken into.
+/// A line that is safe for a terminal, and its rows.
 pub(super) struct LaidOutLine {
     pub text: String,
-    /// Where each part of the text ends, and its role.
+    /// The end of each part of the text, and its role.
     pub roles: Vec<(usize, Role)>,
-    /// Where each part of the text ends, and whether it is quoted.
+    /// The end of each part of the text, and whether it is quoted.
     quoted: Vec<(usize, bool)>,
-    /// How much of the text is not broken at its spaces.
+    /// The length of the beginning that is not broken at its spaces.
     joined: usize,
-    /// At least one.
+    /// The rows; at least one.
     pub rows: Vec<Row>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
     pub indent: usize,
-    /// Whether [`MARGIN`] stands behind the indent.
+    /// Whether [`MARGIN`] follows the indent.
     pub has_margin: bool,
-    /// Spaces behind the margin.
+    /// The number of spaces after the margin.
     pub inner: usize,
-    /// Whether [`CONTINUED`] stands before it.
+    /// Whether [`CONTINUED`] precedes it.
     pub is_marked: bool,
-    /// Of the line's text.
+    /// The range of the line's text.
     pub range: Range<usize>,
 }
 
-/// Returns the columns that most terminals draw for a line, with its escapes. For alignment: rows
-/// are broken by the most that any terminal draws.
+/// Returns the columns that most terminals draw for a line, with its escapes. Use it for alignment
+/// only: line breaking uses the maximum over all terminals.
 pub fn width(text: &str) -> usize {
     shown_width(&escape_line(text))
 }
 
-/// The columns of text that is fit for a terminal.
+/// Returns the columns of text that is safe for a terminal.
 fn shown_width(text: &str) -> usize {
     match text.is_ascii() {
         true => text.len(),
@@ -80,7 +80,7 @@ pub(super) fn most_columns(text: &str) -> usize {
     }
 }
 
-/// Cuts a line, with its escapes, to what any terminal draws in so many columns.
+/// Cuts a line, with its escapes, to text that fits this number of columns on any terminal.
 pub fn cut(text: &str, columns: usize) -> String {
     let mut shown = escape_line(text).into_owned();
     let mut used = 0;
@@ -102,7 +102,7 @@ fn most_columns_of(c: char) -> usize {
     }
 }
 
-/// A line in rows of at most so many columns; in one row where there is no such number.
+/// Breaks a line into rows of at most `width` columns. Without a width, it is a single row.
 pub(super) fn lay_out(line: &Line, width: Option<usize>) -> LaidOutLine {
     let mut laid = flatten(line);
     laid.rows = match width {
@@ -118,7 +118,7 @@ pub(super) fn lay_out(line: &Line, width: Option<usize>) -> LaidOutLine {
     laid
 }
 
-/// The line's parts as one text, with what must be escaped, and tabs as spaces.
+/// Joins the line's parts into one text, escaped, with tabs as spaces.
 fn flatten(line: &Line) -> LaidOutLine {
     let tabs = match line.flow {
         Flow::Words => Tabs::Escaped,
@@ -180,7 +180,7 @@ fn rows(line: &Line, laid: &LaidOutLine, width: usize) -> Vec<Row> {
         let has_margin = has_margin(line, laid, start);
         let margin = if has_margin { MARGIN_COLUMNS } else { 0 };
         let free = width.saturating_sub(room + margin);
-        // What stands behind the margin is part of what is quoted.
+        // Spaces after the margin belong to the quoted text.
         let (indent, inner) = match (has_margin, begins_quoted) {
             (true, true) => (line.indent.min(free), spaces + hang),
             (true, false) => ((line.indent + hang).min(free), 0),
@@ -222,9 +222,9 @@ fn rows(line: &Line, laid: &LaidOutLine, width: usize) -> Vec<Row> {
     }
 }
 
-/// Whether a row of this line that begins there has the margin.
+/// Returns true if a row that begins at `start` has the margin.
 fn has_margin(line: &Line, laid: &LaidOutLine, start: usize) -> bool {
-    // Spaces can't be told from an indent.
+    // Leading spaces look like an indent.
     let rest = &laid.text[start..];
     let start = start + rest.len() - rest.trim_start_matches(' ').len();
     let part = laid.quoted.partition_point(|(end, _)| *end <= start);
@@ -236,7 +236,7 @@ fn role_at(roles: &[(usize, Role)], at: usize) -> Role {
     roles.get(part).map_or(Role::Plain, |(_, role)| *role)
 }
 
-/// Where a row ends, and where the next one begins.
+/// The end of a row and the start of the next one.
 #[derive(Debug, PartialEq, Eq)]
 struct Broken {
     end: usize,

@@ -1,4 +1,4 @@
-//! What parts of a block are, and how each of them looks.
+//! The roles of a block's parts, and their styles.
 
 use anstyle::{AnsiColor, Style};
 
@@ -6,41 +6,41 @@ use anstyle::{AnsiColor, Style};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Role {
-    /// Text as any other.
+    /// Ordinary text.
     Plain,
-    /// What a block or a list's entry is about.
+    /// The subject of a block or of a list entry.
     Title,
-    /// What matters least.
+    /// The least important text.
     Faint,
-    /// The heading of what was applied.
+    /// The heading of an applied action.
     Accept,
-    /// The heading of what was discarded.
+    /// The heading of a discarded action.
     Discard,
-    /// The heading of what failed.
+    /// The heading of a failure.
     Failed,
-    /// What should be noticed.
+    /// Text to notice.
     Note,
     /// The name before an error.
     Error,
     /// The name before advice.
     Hint,
-    /// A command line to copy. It is broken only where a line is too short for it.
+    /// A command line to copy. It is broken only if it doesn't fit.
     Command,
-    /// A line of a diff that is new.
+    /// An added line of a diff.
     Added,
-    /// A line of a diff that goes away.
+    /// A removed line of a diff.
     Removed,
     /// The heading of a hunk of a diff.
     Hunk,
     /// The name of a file in a diff.
     File,
-    /// What stands for a character that can't be shown.
+    /// The escape of a character that can't be shown.
     Escape,
-    /// The margin of what is not the host's own.
+    /// The margin of quoted text.
     Margin,
 }
 
-/// How each [`Role`] looks. All fields can be set.
+/// The style of each [`Role`]. All fields can be set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "each is the style of the role of its name")]
@@ -63,7 +63,7 @@ pub struct Theme {
 }
 
 impl Theme {
-    /// No styles at all.
+    /// Returns a theme without styles.
     pub const fn plain() -> Self {
         let style = Style::new();
         Self {
@@ -85,7 +85,7 @@ impl Theme {
         }
     }
 
-    /// The terminal's own sixteen colours, so that its user has chosen how they look.
+    /// Returns a theme of the terminal's sixteen colours, which its user can choose.
     pub const fn ansi() -> Self {
         let bold = Style::new().bold();
         Self {
@@ -107,7 +107,7 @@ impl Theme {
         }
     }
 
-    /// The style of a role.
+    /// Returns the style of a role.
     pub const fn style(&self, role: Role) -> Style {
         match role {
             Role::Plain => Style::new(),
