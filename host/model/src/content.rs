@@ -1,4 +1,4 @@
-//! Results of tools, in the shape in which models and programs read them.
+//! Results of tools, as models and programs read them.
 
 mod told;
 
@@ -22,7 +22,7 @@ pub use told::ForModel;
 pub enum Content {
     /// Plain text or Markdown.
     Text {
-        /// The text, as the tool gave it: it may hold control characters.
+        /// The text from the tool, which may contain control characters.
         text: String,
     },
     /// A picture.
@@ -31,7 +31,7 @@ pub enum Content {
         /// The raw bytes; base64 when serialized.
         #[serde(serialize_with = "as_base64", deserialize_with = "from_base64")]
         data: Vec<u8>,
-        /// For example `image/png`.
+        /// The media type, such as `image/png`.
         mime_type: String,
     },
     /// A pointer to a resource.
@@ -39,7 +39,7 @@ pub enum Content {
     ResourceLink {
         /// An absolute URI.
         uri: String,
-        /// What to call it in a list.
+        /// The name for lists.
         name: String,
         /// The media type behind the URI, where it is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,12 +48,12 @@ pub enum Content {
 }
 
 impl Content {
-    /// A text block.
+    /// Creates a text block.
     pub fn text(text: impl Into<String>) -> Self {
         Content::Text { text: text.into() }
     }
 
-    /// The text of a text block.
+    /// Returns the text of a text block.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Content::Text { text } => Some(text),
@@ -61,7 +61,7 @@ impl Content {
         }
     }
 
-    /// How many bytes came from the guest.
+    /// Returns the number of bytes that came from the guest.
     pub fn byte_length(&self) -> usize {
         match self {
             Content::Text { text } => text.len(),
@@ -84,13 +84,13 @@ fn from_base64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D:
     STANDARD.decode(text).map_err(D::Error::custom)
 }
 
-/// The text blocks of `content`, one after the other on lines of their own.
+/// Joins the text blocks of `content` with line breaks.
 fn joined_text(content: &[Content]) -> String {
     let texts: Vec<&str> = content.iter().filter_map(Content::as_text).collect();
     texts.join("\n")
 }
 
-/// The default text of a discard.
+/// Returns the default text of a discard.
 pub fn discarded(label: &str, reason: &str) -> String {
     format!("Discarded: {label}. Reason: {reason}")
 }
@@ -100,12 +100,12 @@ pub fn discarded(label: &str, reason: &str) -> String {
 pub struct ToolResult {
     /// Blocks for the model.
     pub content: Vec<Content>,
-    /// For programs.
+    /// Details for programs.
     pub details: Option<Json>,
 }
 
 impl ToolResult {
-    /// A text for the model, and nothing for programs.
+    /// Creates a result of text for the model, without details.
     pub fn text(text: impl Into<String>) -> Self {
         Self {
             content: vec![Content::text(text)],
@@ -169,7 +169,7 @@ impl CallOutcome {
         }
     }
 
-    /// The text blocks, one after the other.
+    /// Returns the text blocks, joined with line breaks.
     pub fn text(&self) -> String {
         joined_text(&self.content)
     }
@@ -185,7 +185,7 @@ fn without_contents<S: Serializer>(
     )
 }
 
-/// The fields that identify an action.
+/// Serializes the fields that identify an action.
 fn as_named<S: Serializer>(
     pushed: &[Arc<PendingAction>],
     serializer: S,
@@ -245,7 +245,7 @@ pub struct ResolutionOutcome {
 }
 
 impl ResolutionOutcome {
-    /// A resolution that succeeded.
+    /// Creates the outcome of a successful resolution.
     pub fn new(content: Vec<Content>, details: ResolutionDetails) -> Self {
         Self {
             content,
@@ -256,7 +256,7 @@ impl ResolutionOutcome {
         }
     }
 
-    /// The text blocks, one after the other.
+    /// Returns the text blocks, joined with line breaks.
     pub fn text(&self) -> String {
         joined_text(&self.content)
     }
@@ -269,7 +269,7 @@ impl ResolutionOutcome {
 pub struct ResolutionDetails {
     /// Apply or discard.
     pub action: Decision,
-    /// Why it was decided so.
+    /// The reason for the decision.
     pub reason: String,
     /// What else came with the decision.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -277,7 +277,7 @@ pub struct ResolutionDetails {
     /// The tool that made the preview.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_tool_name: Option<String>,
-    /// What the action was called.
+    /// The action's label.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The details that the plugin's `apply` or `reject` returned, where they are not null.

@@ -1,4 +1,4 @@
-//! Definitions of tools, as models, people and stores read them.
+//! Definitions of tools for models, people and stores.
 
 pub mod portable;
 
@@ -12,7 +12,7 @@ use crate::json::Json;
 /// The host's own tool, which a plugin can't define.
 pub const RESOLVE: &str = "resolve";
 
-/// One tool, as a model sees it.
+/// A tool, as a model sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolDefinition {
@@ -31,7 +31,7 @@ pub struct ToolDefinition {
     pub traits: ToolTraits,
 }
 
-/// Hints about what a tool does, by its own account. The sandbox doesn't rely on them.
+/// Hints about a tool's behavior, as the tool claims. The sandbox doesn't rely on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -51,7 +51,7 @@ pub struct ToolTraits {
 }
 
 impl ToolTraits {
-    /// The names of those that are set, in the world's spelling.
+    /// Returns the names of the hints that are set, as the WIT world spells them.
     pub fn names(&self) -> Vec<&'static str> {
         [
             (self.hidden, "hidden"),
@@ -71,15 +71,15 @@ impl ToolTraits {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RejectedTool {
-    /// The name that it asked for, cut where it is very long.
+    /// The requested name, cut if it is very long.
     pub name: String,
-    /// What is wrong with it, in a sentence.
+    /// The reason, as a sentence.
     pub reason: String,
 }
 
 impl RejectedTool {
-    /// The tool that asked for this name was left out for this reason, a sentence. A name of more
-    /// than 80 characters is cut.
+    /// Creates the rejection of a tool. `reason` is a sentence. A name of more than 80 characters
+    /// is cut.
     pub fn new(name: &str, reason: impl Into<String>) -> Self {
         Self {
             name: name.chars().take(80).collect(),
@@ -87,7 +87,7 @@ impl RejectedTool {
         }
     }
 
-    /// The tool's name is, or looks like, that of the host's own tool `resolve`.
+    /// Rejects a name that is, or looks like, that of the host's tool `resolve`.
     pub fn reserved(name: &str) -> Self {
         let reason = match name == RESOLVE {
             true => "the name `resolve` is the host's own",
@@ -96,7 +96,7 @@ impl RejectedTool {
         Self::new(name, reason)
     }
 
-    /// The tool's name is taken. The text is the contract's.
+    /// Rejects a name that is taken. The contract defines the text.
     pub fn conflict(name: &str) -> Self {
         Self::new(
             name,
@@ -113,7 +113,8 @@ impl fmt::Display for RejectedTool {
     }
 }
 
-/// The definition of the hidden tool `resolve`, to be offered to a model beside a session's tools.
+/// Returns the definition of the hidden tool `resolve`. Offer it to a model next to a session's
+/// tools.
 pub fn resolve_tool() -> ToolDefinition {
     ToolDefinition {
         name: RESOLVE.to_owned(),

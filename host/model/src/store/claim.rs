@@ -1,4 +1,4 @@
-//! Claims: the right to resolve one action, and how it ends.
+//! Claims: the right to resolve one action, and its outcome.
 
 use std::sync::Arc;
 
@@ -10,28 +10,28 @@ use crate::pending::{ActionId, Decision, PendingAction, SessionId};
 /// The answer to a claim.
 #[derive(Debug)]
 pub enum Claim {
-    /// The action is the caller's to resolve.
+    /// The caller may resolve the action.
     Claimed(Claimed),
     /// No action was named, and there is none.
     NothingPending,
     /// The named action was never in this session, or is long forgotten.
     Unknown(ActionId),
-    /// Somebody else is resolving the named action right now.
+    /// Another caller is resolving the named action.
     InProgress(ActionId),
     /// The named action has been resolved.
     Resolved(ActionId, Decision),
 }
 
-/// An action that its holder alone may resolve.
+/// A claimed action. Only its holder may resolve it.
 #[derive(Debug)]
 pub struct Claimed {
     /// The action as pushed.
     pub action: Arc<PendingAction>,
-    /// The state that it was pushed with; none for a volatile action.
+    /// The state that it was pushed with; `None` for a volatile action.
     pub guest_state: Option<Vec<u8>>,
-    /// Which try to apply it this is, or would be: 1 for the first.
+    /// The number of this apply attempt, counted from 1.
     pub attempt: u32,
-    /// To be handed back to the store.
+    /// The lease to hand back to the store.
     pub lease: Lease,
 }
 
@@ -43,29 +43,29 @@ pub struct Lease {
     pub session: SessionId,
     /// The action.
     pub action: ActionId,
-    /// Tells this claim from earlier and later ones of the same action (a fencing token).
+    /// A fencing token. It distinguishes this claim from other claims of the same action.
     pub token: u64,
 }
 
-/// How a decision was carried out.
+/// The outcome of a decision.
 #[derive(Debug, Clone, Copy)]
 pub enum Completion<'a> {
     /// As decided, with this result.
     Succeeded(&'a ResolutionOutcome),
-    /// The plugin failed to take note of a discard; the action is discarded all the same.
+    /// The plugin failed to handle the discard. The action is discarded anyway.
     RejectFailed(&'a str),
-    /// Whatever was decided now: an earlier apply had taken effect, under a claim that ended
-    /// without a word. The action is applied, with the reason and `extra` of this outcome.
+    /// An earlier apply had taken effect, under a claim whose outcome was lost. The action is
+    /// applied, whatever the current decision is, with the reason and `extra` of this outcome.
     AppliedBefore {
-        /// What came of that apply.
+        /// The outcome of that apply.
         outcome: &'a ResolutionOutcome,
-        /// Who decided then, where that is known; else it stays whoever claimed the action last.
+        /// The author of that decision, if known. Otherwise the latest claimant stays recorded.
         decided_by: Option<&'a DecidedBy>,
     },
 }
 
 impl Completion<'_> {
-    /// The SHA-256 of the result, written as JSON: what the audit trail keeps of it.
+    /// Returns the SHA-256 of the result as JSON, for the audit trail.
     pub fn result_digest(&self) -> Option<Digest> {
         match self {
             Completion::Succeeded(outcome) | Completion::AppliedBefore { outcome, .. } => {
@@ -77,7 +77,7 @@ impl Completion<'_> {
         }
     }
 
-    /// What went wrong.
+    /// Returns the error, if any.
     pub fn error(&self) -> Option<&str> {
         match self {
             Completion::Succeeded(_) | Completion::AppliedBefore { .. } => None,

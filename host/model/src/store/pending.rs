@@ -1,4 +1,4 @@
-//! What a store of pending actions does.
+//! The interface of stores of pending actions.
 
 use std::fmt;
 use std::sync::Arc;
@@ -39,72 +39,69 @@ use crate::pending::{ActionId, BriefAction, CallId, Resolution, SessionId, Stack
 ///   +-- a volatile action whose host or instance is gone is *lost*: it can still be claimed, and only be discarded
 /// ```
 ///
-/// An action is *pending* until somebody [claims](PendingStore::claim) it. A claim ends in exactly
-/// one of five ways: [`complete`](PendingStore::complete) when the decision was carried out,
-/// [`requeue`](PendingStore::requeue) when it failed, [`release`](PendingStore::release) when it
-/// was not tried, [`recovered`](PendingStore::recovered) when it served to find out that an apply
-/// which was cut off has changed nothing, [`abandon`](PendingStore::abandon) when whoever held it
-/// went away, or was thought to. What a method reports as done is as durable as the store is,
-/// before the method returns.
+/// An action is *pending* until a caller [claims](PendingStore::claim) it. A claim ends in exactly
+/// one of five ways: [`complete`](PendingStore::complete) if the decision was carried out,
+/// [`requeue`](PendingStore::requeue) if it failed, [`release`](PendingStore::release) if it was
+/// not tried, [`recovered`](PendingStore::recovered) if the claim served to find out that an
+/// interrupted apply had changed nothing, and [`abandon`](PendingStore::abandon) if the holder went
+/// away or was believed to. When a method reports success, the change is as durable as the store
+/// is.
 ///
-/// One that is pending can also be [replaced](PendingStore::replace), and is discarded then without
-/// a claim.
+/// A pending action can also be [replaced](PendingStore::replace), which discards it without a
+/// claim.
 ///
-/// The stack has an order, topmost first: a push goes on top, and so does a requeue. An abandoned
-/// action stays where it was, below what was pushed meanwhile, so that who asks for the topmost one
-/// never gets an interrupted apply for what they have just seen previewed.
+/// The stack is ordered, topmost first. A push and a requeue put actions on top. An abandoned
+/// action keeps its place below newer actions, so that a request for the topmost action never
+/// returns an interrupted apply instead of an action that was just previewed.
 #[async_trait]
 pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
-    /// How much a session has at this moment, and how much the store takes beside it: to be asked
-    /// before a push of `more` bytes. Another host may be faster.
+    /// Returns the current size of a session, and how much more the store accepts. Call it before a
+    /// push of `more` bytes. Another host may push in between.
     ///
     /// # Errors
-    /// [`StoreError::StoreFull`] where the store doesn't take `more` bytes, and
-    /// [`StoreError::Backend`] where it can't be read.
+    /// [`StoreError::StoreFull`] if the store doesn't accept `more` bytes, and
+    /// [`StoreError::Backend`] if it can't be read.
     async fn room(&self, session: &SessionId, more: u64) -> Result<SessionRoom, StoreError>;
 
     /// Puts actions on top of their session's stack: all of them, or none.
     ///
-    /// Where the future is dropped before it returned, they are taken back as soon as it is known
-    /// that they got there, unless somebody has claimed them meanwhile.
+    /// If the future is dropped before it returns, the actions are removed again as soon as the
+    /// store knows that they were pushed, unless they were claimed in the meantime.
     ///
     /// # Errors
-    /// [`StoreError::Full`] where more than the push's capacity would be on the stack or claimed,
-    /// [`StoreError::SessionFull`] where they would have more bytes than it allows, and
-    /// [`StoreError::StoreFull`] where the store would; nothing was pushed then. After
-    /// [`StoreError::Backend`] a store that can't tell takes them back too.
+    /// [`StoreError::Full`] if the stack and claimed actions would exceed the push's capacity,
+    /// [`StoreError::SessionFull`] if they would exceed its bytes, and [`StoreError::StoreFull`] if
+    /// the store would be full. Nothing was pushed then. After [`StoreError::Backend`], a store
+    /// that can't tell removes the actions too.
     async fn push(&self, push: Push) -> Result<(), StoreError>;
 
-    /// Puts actions in the place of pending ones, which are discarded without having been claimed,
-    /// all in one step: who looks, also after a crash, sees the old ones or the new. The new ones
-    /// lie together, where the topmost of the old ones was, and what is above and below stays
-    /// there.
+    /// Atomically replaces pending actions with new ones. The old ones are discarded without a
+    /// claim. Readers see either the old or the new actions, even after a crash. The new ones lie
+    /// together in the place of the topmost old one; actions above and below keep their places.
     ///
-    /// What is claimed is not pending, and left alone. So is what is
-    /// [interrupted](crate::pending::ActionState::Interrupted), since nobody knows what it has
-    /// done. Answers which were discarded, the lowest first: none where the one that
-    /// [must be](Replacement::action) pending is not, and then nothing was pushed either. Where the
-    /// push is empty, they are discarded all the same.
+    /// Claimed actions are not pending and are left alone. So are
+    /// [interrupted](crate::pending::ActionState::Interrupted) ones, since their effect is unknown.
+    /// Returns the discarded actions, lowest first. If the [required](Replacement::action) action
+    /// isn't pending, it returns none and pushes nothing. An empty push still discards.
     ///
-    /// Where the future is dropped before it returned, that may have happened all the same.
+    /// If the future is dropped before it returns, the replacement may have happened.
     ///
     /// # Errors
-    /// Those of [`push`](PendingStore::push), and nothing has changed then. What is discarded takes
-    /// no room. After [`StoreError::Backend`] it may have happened, as a whole.
+    /// The errors of [`push`](PendingStore::push); nothing has changed then. Discarded actions need
+    /// no room. After [`StoreError::Backend`], the replacement may have happened as a whole.
     async fn replace(
         &self,
         push: Push,
         replacement: Replacement,
     ) -> Result<Vec<ActionId>, StoreError>;
 
-    /// Discards pending actions without a claim, all in one step, and answers which these were, the
-    /// lowest first. As for [`replace`](PendingStore::replace): what is claimed or interrupted is
-    /// left alone, and where the future is dropped before it returned, it may have happened all the
-    /// same.
+    /// Atomically discards pending actions without a claim, and returns them, lowest first. As in
+    /// [`replace`](PendingStore::replace), claimed and interrupted actions are left alone, and if
+    /// the future is dropped before it returns, the discard may have happened.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be written. It may have happened then, as a
-    /// whole.
+    /// [`StoreError::Backend`] if the store can't be written. The discard may have happened then,
+    /// as a whole.
     async fn discard(
         &self,
         session: &SessionId,
@@ -113,7 +110,7 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
         decided_by: &DecidedBy,
     ) -> Result<Vec<ActionId>, StoreError> {
         let mut actions = actions;
-        // Of one that somebody else was faster with, nothing more is to be said.
+        // Skips an action that another caller resolved first.
         while let Some((action, others)) = actions.split_first() {
             let replacement = Replacement {
                 action: action.clone(),
@@ -130,16 +127,16 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
         Ok(Vec::new())
     }
 
-    /// The topmost pending action.
+    /// Returns the topmost pending action.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be read.
+    /// [`StoreError::Backend`] if the store can't be read.
     async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError>;
 
-    /// The pending action of this id, wherever it lies on the session's stack.
+    /// Returns the pending action with this id, at any place of the session's stack.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be read.
+    /// [`StoreError::Backend`] if the store can't be read.
     async fn peek_at(
         &self,
         session: &SessionId,
@@ -149,10 +146,10 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
         Ok(listed.into_iter().find(|it| it.action.id == *action))
     }
 
-    /// The pending action of a call that lies lowest on the session's stack.
+    /// Returns the pending action of a call that lies lowest on the session's stack.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be read.
+    /// [`StoreError::Backend`] if the store can't be read.
     async fn lowest_of_call(
         &self,
         session: &SessionId,
@@ -163,32 +160,32 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
         Ok(of_call.find(|it| it.action.call.as_ref() == Some(call)))
     }
 
-    /// All pending actions, topmost first. Claimed ones are not among them.
+    /// Returns all pending actions, topmost first. Claimed ones are not included.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be read.
+    /// [`StoreError::Backend`] if the store can't be read.
     async fn list(&self, session: &SessionId) -> Result<Vec<StackedAction>, StoreError>;
 
-    /// The same in brief: asked before each turn of a model, however much is pending, and so to be
-    /// read without states, details and effects.
+    /// Returns all pending actions in brief. Called before each turn of a model, so stores should
+    /// not read states, details and effects.
     ///
-    /// The first is the one that [`peek`](PendingStore::peek) gives. Below it, an action of which
-    /// only the rest can't be read may be among them, which [`list`](PendingStore::list) leaves
-    /// out.
+    /// The first one is the action that [`peek`](PendingStore::peek) returns. The others may
+    /// include actions whose remaining data can't be read, which [`list`](PendingStore::list)
+    /// leaves out.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be read.
+    /// [`StoreError::Backend`] if the store can't be read.
     async fn list_briefly(&self, session: &SessionId) -> Result<Vec<BriefAction>, StoreError> {
         let listed = self.list(session).await?;
         Ok(listed.into_iter().map(BriefAction::from).collect())
     }
 
-    /// Takes the action that `resolution` names off the stack, for the caller alone, and records
-    /// the decision, whose it is and, for an apply, one more attempt. Whoever calls at the same
-    /// time gets another answer.
+    /// Takes the action that `resolution` names off the stack for the caller alone. Records the
+    /// decision, its author and, for an apply, another attempt. Concurrent callers get a different
+    /// answer.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be written; nothing was claimed then.
+    /// [`StoreError::Backend`] if the store can't be written; nothing was claimed then.
     async fn claim(
         &self,
         session: &SessionId,
@@ -196,87 +193,84 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
         decided_by: &DecidedBy,
     ) -> Result<Claim, StoreError>;
 
-    /// How long a claim lasts that is not [renewed](PendingStore::renew). None where claims end
-    /// with the process that holds them.
+    /// Returns how long a claim lasts unless it is [renewed](PendingStore::renew). `None` if claims
+    /// end with the process that holds them.
     fn lease_time(&self) -> Option<Duration> {
         None
     }
 
-    /// Prolongs a claim by another [`lease_time`](PendingStore::lease_time) from now.
+    /// Extends a claim by another [`lease_time`](PendingStore::lease_time) from now.
     ///
     /// # Errors
-    /// [`StoreError::LeaseLost`] where it has run out and the action has passed to somebody else. A
-    /// store may say so as soon as it has run out.
+    /// [`StoreError::LeaseLost`] if the claim has expired and the action has passed to another
+    /// holder. A store may return it as soon as the claim has expired.
     async fn renew(&self, _lease: &Lease) -> Result<(), StoreError> {
         Ok(())
     }
 
-    /// The decision was carried out: the action is gone for good.
+    /// Ends a claim after the decision was carried out. The action leaves the stack for good.
     ///
     /// # Errors
-    /// [`StoreError::LeaseLost`] where the claim has passed to somebody else meanwhile.
+    /// [`StoreError::LeaseLost`] if the claim has passed to another holder.
     async fn complete(&self, lease: Lease, completion: Completion<'_>) -> Result<(), StoreError>;
 
-    /// The decision could not be carried out: the very same action goes back on top.
+    /// Ends a claim after the decision failed. The action goes back on top.
     ///
     /// # Errors
-    /// [`StoreError::LeaseLost`] where the claim has passed to somebody else meanwhile.
+    /// [`StoreError::LeaseLost`] if the claim has passed to another holder.
     async fn requeue(&self, lease: Lease, failure: &str) -> Result<(), StoreError>;
 
-    /// Takes the claim back, as if it had not been: nothing was tried, so it counts as no attempt,
-    /// and the action stands where it stood.
+    /// Undoes a claim after which nothing was tried. It counts as no attempt, and the action keeps
+    /// its place.
     ///
     /// # Errors
-    /// [`StoreError::LeaseLost`] where the claim has passed to somebody else meanwhile.
+    /// [`StoreError::LeaseLost`] if the claim has passed to another holder.
     async fn release(&self, lease: Lease) -> Result<(), StoreError>;
 
-    /// It was found out that an apply which was cut off before has changed nothing: the action is
-    /// pending where it stood, no longer
-    /// [interrupted](crate::pending::ActionState::Interrupted), with this as its
-    /// [last error](StackedAction::last_error). This claim counts as no attempt.
+    /// Ends a claim that found that an interrupted apply had changed nothing. The action is pending
+    /// in its place, no longer [interrupted](crate::pending::ActionState::Interrupted), with `what`
+    /// as its [last error](StackedAction::last_error). This claim counts as no attempt.
     ///
     /// # Errors
-    /// [`StoreError::LeaseLost`] where the claim has passed to somebody else meanwhile.
+    /// [`StoreError::LeaseLost`] if the claim has passed to another holder.
     async fn recovered(&self, lease: Lease, what: &str) -> Result<(), StoreError>;
 
-    /// The caller of `claim` was dropped in the middle, so that nobody will tell how it ended: the
-    /// action is back in its place on the stack,
-    /// [interrupted](crate::pending::ActionState::Interrupted) where it was being applied. Never
+    /// Ends the claim of a caller that was dropped midway, so that its outcome will not be
+    /// reported. The action is back in its place on the stack,
+    /// [interrupted](crate::pending::ActionState::Interrupted) if it was being applied. Never
     /// blocks, and may take effect later.
     fn abandon(&self, lease: Lease);
 
-    /// The guest's instance that held these volatile actions in memory has ended, though its host
-    /// goes on: they are [lost](crate::pending::ActionState::Lost) from now on, those that are
-    /// claimed as soon as they are on the stack again. Never blocks, and may take effect later; the
-    /// session that lost them knows by itself.
+    /// Marks volatile actions as [lost](crate::pending::ActionState::Lost) after the guest's
+    /// instance that held them in memory has ended. Claimed ones are lost once they are back on the
+    /// stack. Never blocks, and may take effect later; the session that lost them knows already.
     fn lose(&self, session: &SessionId, actions: &[ActionId]);
 
-    /// The plugin that pushed actions which are still open, where the store keeps plugins.
+    /// Returns the plugin that pushed actions that are still open, if the store keeps plugins.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be read.
+    /// [`StoreError::Backend`] if the store can't be read.
     async fn plugin(&self, _digest: Digest) -> Result<Option<PluginBytes>, StoreError> {
         Ok(None)
     }
 
-    /// What is known of the call that pushed the action: kept as long as the action is open, and by
-    /// a durable store for some time after. No listing reads it.
+    /// Returns the record of the call that pushed the action. It is kept while the action is open,
+    /// and by a durable store for some time after. Listings don't read it.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store or this record can't be read.
+    /// [`StoreError::Backend`] if the store or the record can't be read.
     async fn call_record(
         &self,
         session: &SessionId,
         action: &ActionId,
     ) -> Result<Option<CallRecord>, StoreError>;
 
-    /// Keeps what the host saw an open action do, in the place of what was kept before: as long as
-    /// the record of its call. Where the action is not open any more, nothing is kept.
+    /// Stores the effects that the host saw of an open action, replacing earlier ones. They are
+    /// kept as long as the record of its call. Does nothing if the action isn't open.
     ///
     /// # Errors
-    /// [`StoreError::SessionFull`] where the session's open actions would have more than
-    /// `capacity_bytes` with it, and [`StoreError::StoreFull`] where the store would; then what was
-    /// kept before stays.
+    /// [`StoreError::SessionFull`] if the session's open actions would exceed `capacity_bytes`, and
+    /// [`StoreError::StoreFull`] if the store would be full. The earlier effects stay then.
     async fn keep_effects(
         &self,
         session: &SessionId,
@@ -285,22 +279,23 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
         capacity_bytes: u64,
     ) -> Result<(), StoreError>;
 
-    /// What was [kept](PendingStore::keep_effects) with an action.
+    /// Returns the effects that were [stored](PendingStore::keep_effects) with an action.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store or this record can't be read.
+    /// [`StoreError::Backend`] if the store or the record can't be read.
     async fn effects(
         &self,
         session: &SessionId,
         action: &ActionId,
     ) -> Result<Option<EffectsRecord>, StoreError>;
 
-    /// What several actions were made from, in their order: of the first at least, and of as many
-    /// more as are well read together ([`BASES_BYTES`]). Whoever wants the rest asks again. Of an
-    /// action that is not there, nothing is known.
+    /// Returns the bases of several actions, in order: of the first at least, and of as many more
+    /// as are worth reading together ([`BASES_BYTES`]). Call it again for the rest. A missing
+    /// action has an empty basis.
     ///
     /// # Errors
-    /// As of [`call_record`](PendingStore::call_record) and [`effects`](PendingStore::effects).
+    /// The errors of [`call_record`](PendingStore::call_record) and
+    /// [`effects`](PendingStore::effects).
     ///
     /// [`BASES_BYTES`]: super::BASES_BYTES
     async fn bases(
@@ -317,11 +312,11 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
         Ok(vec![ActionBasis::new(read, effects)])
     }
 
-    /// The state that an open action was pushed with; none for a volatile one. No claim is needed
-    /// for that, nor taken.
+    /// Returns the state that an open action was pushed with; `None` for a volatile one. It neither
+    /// needs nor takes a claim.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be read.
+    /// [`StoreError::Backend`] if the store can't be read.
     async fn guest_state(
         &self,
         session: &SessionId,
@@ -343,40 +338,39 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
         denial: &Denial,
     ) -> Result<(), StoreError>;
 
-    /// The denials that were [kept](PendingStore::record_denial) with an action, oldest first. The
-    /// number of the first shows how many earlier ones are gone.
+    /// Returns the denials that were [recorded](PendingStore::record_denial) for an action, oldest
+    /// first. The number of the first shows how many earlier ones are gone.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be read.
+    /// [`StoreError::Backend`] if the store can't be read.
     async fn denials(
         &self,
         session: &SessionId,
         action: &ActionId,
     ) -> Result<Vec<DenialRecord>, StoreError>;
 
-    /// Records what an action is about to do, where a budget has room for it: with what the
-    /// account's other actions have spent within [`Budget::within`] it must not exceed any limit.
-    /// All sessions, processes and hosts that use the store are counted together, and of those who
-    /// ask at the same time only as many are let through as there is room for.
+    /// Records what an action is about to spend, if the budget has room. Together with the
+    /// account's other actions within [`Budget::within`], it must not exceed any limit. All
+    /// sessions, processes and hosts that use the store count together, and concurrent callers
+    /// can't exceed the budget.
     ///
-    /// `account` is what the budget belongs to, and any text: the caller makes it of the workspace
-    /// and the operator, in the same way wherever the store is used. Nothing is shared between two
-    /// accounts.
+    /// `account` is the owner of the budget, as any text. The caller derives it from the workspace
+    /// and the operator, in the same way wherever the store is used. Accounts share nothing.
     ///
-    /// An action counts once. Where the account has an entry of it, that is replaced, and counts
-    /// from now on; so an apply that is tried again spends nothing more, and [`Spending::default`]
-    /// gives back what was spent for one that was not tried. Where the future is dropped before it
-    /// returned, it may have been recorded all the same.
+    /// An action counts once. If the account already has an entry for it, the new entry replaces it
+    /// and counts from now on. So retrying an apply spends nothing more, and [`Spending::default`]
+    /// gives back what was spent for an apply that was not tried. If the future is dropped before
+    /// it returns, the entry may have been recorded.
     ///
-    /// The time is the store's own: the server's, or the machine's. Where that clock was set back,
-    /// what was spent before counts as if it had been spent just now.
+    /// The time is that of the store: the server's, or the machine's. If that clock is set back,
+    /// earlier spending counts as if it had just happened.
     ///
-    /// What is older than a day, and than what its budget counts, is forgotten. What is recorded
-    /// takes no [room](PendingStore::room), since it must be possible to resolve what a full store
-    /// holds.
+    /// Entries that are older than a day and than their budget's period are dropped. Entries take
+    /// no [room](PendingStore::room), since the actions of a full store must remain resolvable.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be written. It may have been recorded then.
+    /// [`StoreError::Backend`] if the store can't be written. The entry may have been recorded
+    /// then.
     async fn spend(
         &self,
         account: &str,
@@ -385,13 +379,13 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
         budget: &Budget,
     ) -> Result<Spent, StoreError>;
 
-    /// What the account's actions have spent within a time: what [`spend`](PendingStore::spend)
-    /// has counted, without counting anything.
+    /// Returns what the account's actions have spent within a period, as counted by
+    /// [`spend`](PendingStore::spend), without recording anything.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be read.
+    /// [`StoreError::Backend`] if the store can't be read.
     async fn spent(&self, account: &str, within: Duration) -> Result<Spending, StoreError>;
 
-    /// Tells when the session's stack changes from now on.
+    /// Watches the session's stack for changes from now on.
     fn watch(&self, session: &SessionId) -> Watch;
 }
