@@ -1,4 +1,4 @@
-//! What the rules say of an action.
+//! Judging actions by the rules.
 
 use std::path::Path;
 
@@ -23,17 +23,17 @@ use touched::{Looked, Looking, Touched};
 /// The rules of one file, or of several one after the other.
 #[derive(Debug, Clone, Default)]
 pub struct RuleSet {
-    /// In their order: the first one that is about a path counts for it.
+    /// The rules, in order. The first one that matches a path applies to it.
     pub rules: Vec<Rule>,
-    /// What else is a control file.
+    /// Additional control files.
     pub control: Control,
-    /// What is let through in an hour.
+    /// The changes that are allowed per hour.
     pub budget: Budget,
 }
 
 impl RuleSet {
-    /// What is wrong in a file's rules that no line alone shows, as sentences: two rules of one
-    /// name, and control files that there are not.
+    /// Returns the problems that a single line of a file doesn't show, as sentences: duplicate rule
+    /// names and unknown control files.
     pub fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
         for (at, rule) in self.rules.iter().enumerate() {
@@ -59,7 +59,7 @@ impl RuleSet {
     }
 }
 
-/// All rules that hold for a workspace.
+/// All rules that apply to a workspace.
 #[derive(Debug, Clone)]
 pub struct Rules {
     operator: Vec<Rule>,
@@ -68,25 +68,25 @@ pub struct Rules {
     budget: Budget,
 }
 
-/// What is judged.
+/// An action to judge.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
-    /// The tool that was called: not what its plugin says.
+    /// The tool that was called, regardless of what its plugin says.
     pub tool: &'a str,
     /// Its plugin, by its bytes.
     pub plugin: Digest,
     /// The workspace's absolute path.
     pub workspace: Option<&'a Path>,
-    /// What the host has seen it do, if it has.
+    /// The effects that the host saw, if it did.
     pub effects: Option<&'a Effects>,
 }
 
 impl Rules {
-    /// The operator's rules hold, those of the workspace only narrow: an action is judged by both,
-    /// and the stricter verdict counts. Of the workspace's control files and budget, likewise, what
-    /// narrows.
+    /// Combines the operator's rules with those of the workspace, which can only narrow them. An
+    /// action is judged by both, and the stricter verdict counts. The workspace's control files and
+    /// budget can only narrow too.
     ///
-    /// `own` are paths below the workspace that are Airlock's own, beside those that always are.
+    /// `own` lists additional paths below the workspace that belong to Airlock.
     pub fn new<'a>(
         operator: RuleSet,
         workspace: RuleSet,
@@ -102,12 +102,12 @@ impl Rules {
         }
     }
 
-    /// What is let through in an hour.
+    /// Returns the changes that are allowed per hour.
     pub fn budget(&self) -> Budget {
         self.budget
     }
 
-    /// What is to be done with an action.
+    /// Judges an action.
     ///
     /// `default` applies if no rule does. `surroundings` is the workspace before the action.
     pub fn judge(
@@ -132,7 +132,7 @@ impl Rules {
         for looked in &changes {
             totals.add(looked.change, looked.inside.entries.len() as u64);
             if !looked.inside.is_all {
-                // More than anybody looked through.
+                // More files than the host looks through.
                 totals.files = u64::MAX;
             }
         }
@@ -162,7 +162,7 @@ impl Rules {
     }
 }
 
-/// The rules about an action whose limits it keeps.
+/// The rules whose limits the action stays within.
 struct Judging<'r> {
     default: Verdict,
     operator: Fitting<'r>,
@@ -183,7 +183,7 @@ impl Judging<'_> {
         let path = &*touched.path;
         let rule = self.operator.first_about(touched);
         let verdict = rule.map_or(self.default, |rule| rule.then);
-        // A rule that allows a path doesn't have to allow each link to it too.
+        // A rule that allows a path doesn't have to allow each link to it as well.
         if !touched.is_alias || rule.is_some() && verdict > Verdict::Allow {
             collected.add(verdict, By::of(rule, false), path);
         }
@@ -213,8 +213,8 @@ fn about_action<'r>(rules: &'r [Rule], subject: &Subject<'_>) -> Vec<&'r Rule> {
     rules.iter().filter(|rule| is_about(rule)).collect()
 }
 
-/// What the host has not seen counts as the worst that it could be: it takes the strictest of all
-/// rules, down to one that is about such actions by name.
+/// Treats effects that the host has not seen as the worst possible: the strictest of all rules
+/// applies, up to the first one that covers unverified actions explicitly.
 fn unseen(rules: &[&Rule], default: Option<Verdict>, collected: &mut Collected) {
     let is_workspace = default.is_none();
     for rule in rules {
@@ -230,7 +230,7 @@ fn unseen(rules: &[&Rule], default: Option<Verdict>, collected: &mut Collected) 
     }
 }
 
-/// Rules of which the numbers fit an action.
+/// The rules whose limits fit an action.
 struct Fitting<'r>(Vec<&'r Rule>);
 
 impl<'r> Fitting<'r> {
@@ -245,7 +245,7 @@ impl<'r> Fitting<'r> {
         Self(rules.into_iter().filter(fits).collect())
     }
 
-    /// A rule that doesn't name a control file lets none through, and may still be stricter.
+    /// A rule that doesn't name a control file can't allow one, but may be stricter.
     fn first_about(&self, touched: &Touched<'_>) -> Option<&'r Rule> {
         let path = &*touched.path;
         let control = touched.control.as_deref();
@@ -264,7 +264,7 @@ impl<'r> Fitting<'r> {
         self.0.iter().find(is_about).copied()
     }
 
-    /// The first rule that looks at no change, for an action that changes nothing.
+    /// Returns the first rule without conditions on changes, for an action that changes nothing.
     fn first_about_nothing(&self) -> Option<&'r Rule> {
         let looks_at_none = |rule: &&&Rule| {
             rule.paths.is_empty()

@@ -1,4 +1,4 @@
-//! How much an action changes.
+//! The size of an action's changes.
 
 use std::fmt;
 
@@ -7,21 +7,21 @@ use airlock_model::store::Spending;
 
 use crate::size::Size;
 
-/// How much an action changes, as budgets and rules count it.
+/// The size of an action's changes, as budgets and rules count it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
-    /// Files, directories and links that are changed in any way, also by moving a directory above
-    /// them.
+    /// Files, directories and links that change in any way, including by a move of a directory
+    /// above them.
     pub files: u64,
-    /// Bytes that are written or removed: of each file whose contents differ, the larger of its
-    /// sizes before and after.
+    /// Bytes written or removed. For each file whose contents change, the larger of its sizes
+    /// before and after counts.
     pub bytes: u64,
-    /// What is deleted.
+    /// The number of deletions.
     pub deletions: u64,
 }
 
 impl Totals {
-    /// With one more change, which moves this many objects in a directory.
+    /// Adds a change, which moves this many objects in a directory.
     pub(crate) fn add(&mut self, change: &Change, moved_within: u64) {
         self.files = self.files.saturating_add(1).saturating_add(moved_within);
         self.bytes = self.bytes.saturating_add(bytes(change));
@@ -31,7 +31,7 @@ impl Totals {
     }
 }
 
-/// As a store counts it.
+/// Converts totals for a store.
 impl From<Totals> for Spending {
     fn from(totals: Totals) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! A verdict, and what it comes from.
+//! Verdicts and their reasons.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,34 +8,34 @@ use crate::control::{OUTSIDE, SHORT_NAME, built_in};
 use crate::rule::{Rule, Verdict};
 use crate::totals::Totals;
 
-/// What is to be done with an action, and why.
+/// A verdict about an action, and its reasons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Judgement {
     /// The strictest of all reasons.
     pub verdict: Verdict,
-    /// What it comes from, the strictest first; never empty.
+    /// The reasons, strictest first; never empty.
     pub because: Vec<Because>,
-    /// How much it changes; none where the host has not seen it.
+    /// The size of the changes; `None` if the host has not seen them.
     pub totals: Option<Totals>,
 }
 
-/// One reason, with the paths that it is about.
+/// A reason, with the paths that it concerns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Because {
-    /// What it alone would have done.
+    /// The verdict that this reason alone would give.
     pub verdict: Verdict,
-    /// Who says so.
+    /// The source of the reason.
     pub by: By,
-    /// How many paths it is about: both of a rename, and all that are in a moved directory. None
-    /// where it is about the action.
+    /// The number of paths: both of a rename, and everything in a moved directory. 0 if the
+    /// reason concerns the whole action.
     pub count: u64,
-    /// The first of them.
+    /// The first of these paths.
     pub paths: Vec<String>,
 }
 
-/// What a verdict comes from.
+/// The source of a verdict.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum By {
@@ -43,19 +43,19 @@ pub enum By {
     Rule(String),
     /// A rule in the workspace's own file.
     WorkspaceRule(String),
-    /// It is a control file, as it is called.
+    /// A control file, by name.
     Control(String),
-    /// The host has not seen what it does.
+    /// The host has not seen the effects.
     Unverified,
-    /// A directory is moved that holds more than the host looks through.
+    /// A moved directory holds more than the host looks through.
     TooMuchInside,
     /// The workspace has more files than the host looks through for links.
     TooManyFiles,
     /// The workspace has more git repositories than git could be asked about in time.
     UnknownToGit,
-    /// More than the budget has for the hour.
+    /// The action exceeds the remaining budget of the hour.
     Budget(String),
-    /// No rule is about it.
+    /// No rule matches.
     Default,
 }
 
@@ -69,8 +69,8 @@ impl By {
     }
 }
 
-/// Quotes a path or a name as reasons do. They come from tools and files: nothing in them ends a
-/// line or a word.
+/// Quotes a path or a name for a reason. They come from tools and files and must not end a line or
+/// a word.
 pub fn quoted(text: &str) -> String {
     format!(
         "`{}`",
@@ -78,15 +78,15 @@ pub fn quoted(text: &str) -> String {
     )
 }
 
-/// How many paths are named.
+/// The number of paths that a reason names.
 const NAMED: usize = 3;
 
-/// What is said of an action, path by path.
+/// The verdicts about an action, by path.
 #[derive(Default)]
 pub(super) struct Collected(BTreeMap<(Reverse<Verdict>, By), (u64, Vec<String>)>);
 
 impl Collected {
-    /// The path is empty where it is about the action.
+    /// Adds a verdict. `path` is empty if it concerns the whole action.
     pub fn add(&mut self, verdict: Verdict, by: By, path: &str) {
         let key = (Reverse(verdict), by);
         let (count, paths) = self.0.entry(key).or_default();
@@ -120,12 +120,12 @@ impl Collected {
 }
 
 impl Judgement {
-    /// The first reason: what the verdict comes from.
+    /// Returns the first reason, which decides the verdict.
     pub fn first(&self) -> Option<&Because> {
         self.because.first()
     }
 
-    /// The same, where the budget of the hour doesn't have that much.
+    /// Returns the verdict for an action that exceeds the remaining budget of the hour.
     #[must_use]
     pub fn beyond_budget(mut self, what: impl Into<String>) -> Self {
         let because = Because {
@@ -141,7 +141,7 @@ impl Judgement {
         self
     }
 
-    /// The rules that let an action through, by name, where nothing but rules did.
+    /// Returns the names of the rules that allowed the action, if only rules did.
     pub fn let_through_by(&self) -> Option<Vec<&str>> {
         if self.verdict != Verdict::Allow {
             return None;
