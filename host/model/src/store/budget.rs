@@ -1,22 +1,21 @@
-//! Budgets: how much actions may do together within a time, whoever applies them, and from
-//! wherever.
+//! Budgets: limits on the combined effects of actions within a period, across all callers.
 
 use std::ops::Add;
 use std::time::Duration;
 
-/// For how long a store remembers at least what was [spent](super::PendingStore::spend).
+/// The minimum time for which a store remembers [spending](super::PendingStore::spend).
 pub const SPENDING_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What an action does, or what several do together.
+/// The size of the effects of one or several actions.
 ///
 /// Stores count each number up to [`Spending::MOST`], and sums end there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Spending {
-    /// Files that are changed.
+    /// Changed files.
     pub files: u64,
-    /// Bytes that are written.
+    /// Written bytes.
     pub bytes: u64,
-    /// Files and folders that are deleted.
+    /// Deleted files and folders.
     pub deletions: u64,
 }
 
@@ -52,16 +51,16 @@ impl Add for Spending {
     }
 }
 
-/// How much may be spent within a time. A limit of [`Spending::MOST`] or more is none.
+/// A limit on the spending within a period. A limit of [`Spending::MOST`] or more means none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// The most files that may be changed; none means any number.
+    /// The maximum number of changed files; `None` means no limit.
     pub files: Option<u64>,
-    /// The most bytes that may be written.
+    /// The maximum number of written bytes.
     pub bytes: Option<u64>,
-    /// The most files and folders that may be deleted.
+    /// The maximum number of deleted files and folders.
     pub deletions: Option<u64>,
-    /// What was spent so long ago, or longer, counts no more.
+    /// The period. Older spending doesn't count.
     pub within: Duration,
 }
 
@@ -89,9 +88,9 @@ impl Budget {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "what exceeds the budget is not to be applied"]
 pub enum Spent {
-    /// It was within the budget, and counts from now on.
+    /// The action was within the budget and counts from now on.
     Within,
-    /// It would be too much, and nothing was recorded.
+    /// The action would exceed the budget. Nothing was recorded.
     Exceeded {
         /// What the account's other actions have spent within the budget's time.
         already: Spending,

@@ -13,27 +13,27 @@ use crate::digest::Digest;
 use crate::effects::EffectsSummary;
 use crate::pending::{ActionId, ActionState, Decision, PendingAction, SessionId};
 
-/// A store on a disk or a server, with an audit trail of what was resolved.
+/// A store on a disk or a server, with an audit trail of resolved actions.
 #[async_trait]
 pub trait DurableStore: PendingStore {
-    /// What is kept of one action, whatever its session and its state.
+    /// Returns everything stored about one action, in any session and state.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be read.
+    /// [`StoreError::Backend`] if the store can't be read.
     async fn find(&self, id: &ActionId) -> Result<Option<ActionRecord>, StoreError>;
 
-    /// Ids that begin or end with this, open or resolved, at most so many.
+    /// Returns at most `most` ids, of open or resolved actions, that begin or end with `part`.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be read.
+    /// [`StoreError::Backend`] if the store can't be read.
     async fn ids_like(&self, part: &str, most: usize) -> Result<Vec<ActionId>, StoreError>;
 
-    /// All actions that are on a stack or claimed, as far as they are in the scope. Sessions are
-    /// sorted by their ids; within one, the topmost action comes first, and a claimed one stands
-    /// where it was. What can't be read is left out, see [`DurableStore::unreadable_actions`].
+    /// Returns all actions in the scope that are on a stack or claimed. Sessions are sorted by id.
+    /// Within a session, the topmost action comes first, and a claimed one keeps its place. Leaves
+    /// out actions that can't be read, see [`DurableStore::unreadable_actions`].
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be read.
+    /// [`StoreError::Backend`] if the store can't be read.
     async fn open_actions(&self, scope: Scope<'_>) -> Result<Vec<ActionRecord>, StoreError>;
 
     /// Sessions with open actions, sorted by their ids: at most so many, those behind `after`. What
@@ -47,116 +47,115 @@ pub trait DurableStore: PendingStore {
         most: usize,
     ) -> Result<Vec<SessionId>, StoreError>;
 
-    /// Actions that were resolved, the last resolved first.
+    /// Returns resolved actions, last resolved first.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be read.
+    /// [`StoreError::Backend`] if the store can't be read.
     async fn resolved_actions(
         &self,
         query: &ResolvedQuery,
     ) -> Result<Vec<ActionRecord>, StoreError>;
 
-    /// Denials, latest first, with the actions as they are now.
+    /// Returns denials, latest first, with the current state of their actions.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be read.
+    /// [`StoreError::Backend`] if the store can't be read.
     async fn denied_actions(&self, query: &ResolvedQuery) -> Result<Vec<DeniedAction>, StoreError>;
 
-    /// How much is kept.
+    /// Returns the numbers and sizes of stored items.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be read.
+    /// [`StoreError::Backend`] if the store can't be read.
     async fn stats(&self) -> Result<StoreStats, StoreError>;
 
-    /// Reads everything, and gives a sentence for each thing that is not as it should be.
+    /// Reads everything, and returns a sentence for each problem.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be read at all.
+    /// [`StoreError::Backend`] if the store can't be read at all.
     async fn check(&self) -> Result<Vec<String>, StoreError>;
 
-    /// Forgets actions that were resolved at least `age` ago, and plugins that no open action
+    /// Removes actions that were resolved at least `age` ago, and plugins that no open action
     /// needs.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be written.
+    /// [`StoreError::Backend`] if the store can't be written.
     async fn prune(&self, age: Duration) -> Result<Pruned, StoreError>;
 
-    /// Forgets all that is kept of an action that was resolved, and of its call where no other
-    /// action is of it. Whether there was such an action.
+    /// Removes a resolved action, and its call if no other action belongs to it. Returns true if
+    /// there was such an action.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be written.
+    /// [`StoreError::Backend`] if the store can't be written.
     async fn forget(&self, id: &ActionId) -> Result<bool, StoreError>;
 
-    /// How long resolved actions are kept; none means for ever, as it is at first.
+    /// Returns how long resolved actions are kept. `None`, the default, means forever.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be read.
+    /// [`StoreError::Backend`] if the store can't be read.
     async fn retention(&self) -> Result<Option<Duration>, StoreError>;
 
-    /// Sets how long resolved actions are kept, for all who use the store. It is kept to a whole
-    /// second.
+    /// Sets how long resolved actions are kept, in whole seconds, for all users of the store.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be written.
+    /// [`StoreError::Backend`] if the store can't be written.
     async fn set_retention(&self, retention: Option<Duration>) -> Result<(), StoreError>;
 
-    /// The most bytes that the store may keep, before it takes no more pushes; none means that
-    /// there is no limit. At first it is 4 GiB.
+    /// Returns the size in bytes at which the store stops accepting pushes. `None` means no limit.
+    /// Default: 4 GiB.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be read.
+    /// [`StoreError::Backend`] if the store can't be read.
     async fn byte_limit(&self) -> Result<Option<u64>, StoreError>;
 
-    /// Sets the most bytes that the store may keep, for all who use it.
+    /// Sets the maximum size in bytes, for all users of the store.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be written.
+    /// [`StoreError::Backend`] if the store can't be written.
     async fn set_byte_limit(&self, limit: Option<u64>) -> Result<(), StoreError>;
 
-    /// Open actions that this version can't read, which no listing has: somebody changed them, or a
-    /// newer version pushed them.
+    /// Returns open actions that this version can't read and that listings leave out: they were
+    /// modified, or a newer version pushed them.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be read at all.
+    /// [`StoreError::Backend`] if the store can't be read at all.
     async fn unreadable_actions(&self) -> Result<Vec<UnreadableAction>, StoreError>;
 
-    /// Which storage it is: a path, or an address without its password.
+    /// Returns the storage's location: a path, or an address without its password.
     fn location(&self) -> String;
 }
 
-/// Whose open actions to list.
+/// A selection of open actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope<'a> {
-    /// All that the store has.
+    /// All actions of the store.
     All,
-    /// Those of one session.
+    /// The actions of one session.
     Session(&'a SessionId),
-    /// Those that were previewed in a workspace at this very path, of whatever session, and on
-    /// whichever machine: [`PendingAction::workspace_identity`] tells.
+    /// The actions of any session that were previewed in a workspace at exactly this path, on any
+    /// machine: see [`PendingAction::workspace_identity`].
     Workspace(&'a Path),
 }
 
-/// What a store keeps of an action.
+/// A store's record of an action.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ActionRecord {
-    /// Whose stack it is or was on.
+    /// The session of its stack.
     pub session: SessionId,
     /// The action as pushed.
     pub action: PendingAction,
-    /// Where it stands.
+    /// The state.
     pub state: ActionState,
-    /// How often somebody has tried to apply it.
+    /// The number of attempts to apply it.
     pub attempts: u32,
-    /// Why the last try failed.
+    /// The error of the last failed attempt.
     pub last_error: Option<String>,
     /// What the host saw it do when it was [rehearsed](crate::policy::Rehearse); none where it was
     /// not, or that was long ago.
     pub effects: Option<EffectsSummary>,
-    /// Who is resolving it, or was when it was interrupted.
+    /// The current claim, or the one during which the action was interrupted.
     pub lease: Option<LeaseRecord>,
-    /// How it ended.
+    /// The resolution.
     pub resolved: Option<ResolvedRecord>,
 }
 
@@ -185,7 +184,7 @@ pub struct LeaseRecord {
     pub holder: String,
     /// When the action was claimed, by the holder's clock or the server's.
     pub since: SystemTime,
-    /// What is being carried out.
+    /// The decision that is being carried out.
     pub decision: Decision,
 }
 
@@ -200,23 +199,23 @@ impl LeaseRecord {
     }
 }
 
-/// How an action ended: the audit trail.
+/// The resolution of an action, for the audit trail.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ResolvedRecord {
-    /// What was decided.
+    /// The decision.
     pub decision: Decision,
-    /// When that was carried out.
+    /// The time at which it was carried out.
     pub at: SystemTime,
-    /// Who decided, and how that is known.
+    /// The actor that decided, and the evidence for it.
     pub decided_by: DecidedBy,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// What else came with the decision.
+    /// The extra values of the decision.
     pub extra: Option<Map<String, Value>>,
     /// The SHA-256 of the result as JSON.
     pub result: Option<Digest>,
-    /// What the plugin said when it failed to take note of a discard.
+    /// The plugin's error if it failed to handle a discard.
     pub error: Option<String>,
 }
 
@@ -257,11 +256,11 @@ impl DeniedAction {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnreadableAction {
-    /// The action; empty where not even that can be read.
+    /// The action; empty if its id can't be read.
     pub id: ActionId,
-    /// Whose stack it is on; empty where that can't be read.
+    /// The session; empty if it can't be read.
     pub session: SessionId,
-    /// What can't be read of it, as a clause.
+    /// The problem, as a clause.
     pub problem: String,
 }
 
@@ -276,11 +275,11 @@ impl UnreadableAction {
     }
 }
 
-/// For how long the details of a resolved action are kept. Its state goes with the end, and the row
-/// of the decision stays.
+/// The time for which the details of a resolved action are kept. Its state is removed when it is
+/// resolved, and the row of the decision stays.
 pub const DETAILS_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// How many denials of an action are kept. Each has two texts of at most
+/// The number of denials kept per action. Each has two texts of at most
 /// [`DENIAL_TEXT_BYTES`](crate::denial::DENIAL_TEXT_BYTES), so a model that asks in a loop can't
 /// fill a store.
 pub const DENIALS_KEPT: u64 = 10;
@@ -288,7 +287,7 @@ pub const DENIALS_KEPT: u64 = 10;
 /// The default limit on what a store may hold.
 pub const DEFAULT_BYTE_LIMIT: u64 = 4 << 30;
 
-/// Which resolved actions, or which denials, to list.
+/// A query for resolved actions or for denials.
 #[derive(Debug, Clone)]
 pub struct ResolvedQuery {
     /// Of this session alone.
@@ -299,7 +298,7 @@ pub struct ResolvedQuery {
     pub limit: usize,
 }
 
-/// How much a store keeps.
+/// The numbers and sizes of a store's items.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct StoreStats {
@@ -307,7 +306,7 @@ pub struct StoreStats {
     pub schema: u32,
     /// Sessions with open actions.
     pub sessions: u64,
-    /// Actions on a stack, interrupted and lost ones too.
+    /// Actions on a stack, including interrupted and lost ones.
     pub pending: u64,
     /// Of those, the ones with an apply of unknown end.
     pub interrupted: u64,
@@ -329,7 +328,7 @@ pub struct StoreStats {
     pub bytes: u64,
 }
 
-/// What [`DurableStore::prune`] has forgotten.
+/// The items that [`DurableStore::prune`] removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Pruned {

@@ -1,14 +1,14 @@
-//! Why an operation of a store failed.
+//! Errors of stores.
 
 use std::fmt;
 
 use crate::pending::ActionId;
 
-/// Why an operation of a store failed.
+/// An error of a store operation.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The session holds as many pending actions as it may.
+    /// The session has the maximum number of pending actions.
     #[error(
         "this session already holds {capacity} pending actions, which is the limit; resolve some first"
     )]
@@ -16,7 +16,7 @@ pub enum StoreError {
         /// The most that the session may hold.
         capacity: usize,
     },
-    /// The session's pending actions have as many bytes as they may.
+    /// The session's pending actions have the maximum total size.
     #[error(
         "this session's pending actions hold {held} bytes, and this one would add {pushed}; the limit is {limit}; resolve some first"
     )]
@@ -28,12 +28,12 @@ pub enum StoreError {
         /// The bytes that were to be added.
         pushed: u64,
     },
-    /// The store keeps as many bytes as it may.
+    /// The store has reached its maximum size.
     #[error(
         "the pending store {store} holds {held} bytes, and this action would add {pushed}; the limit is {limit}; resolve pending actions, forget old decisions, or raise the limit"
     )]
     StoreFull {
-        /// Which store: a path, or an address without its password.
+        /// The store's path, or its address without the password.
         store: String,
         /// The most bytes that the store may keep.
         limit: u64,
@@ -42,7 +42,7 @@ pub enum StoreError {
         /// The bytes that were to be added, with the plugin's where it is not kept yet.
         pushed: u64,
     },
-    /// The claim has run out, and the action is no longer its holder's.
+    /// The claim has expired, and the action no longer belongs to its holder.
     #[error("the claim on pending action {0} was lost; it may have been resolved elsewhere")]
     LeaseLost(ActionId),
     /// The storage behind the store failed.
@@ -51,7 +51,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// The storage behind `store` failed.
+    /// Creates the error for a failure of the storage behind `store`.
     pub fn backend(
         kind: BackendErrorKind,
         store: impl Into<String>,
@@ -64,7 +64,7 @@ impl StoreError {
         }))
     }
 
-    /// What kind of failure of the storage it is.
+    /// Returns the kind of the storage's failure, if it is one.
     pub fn backend_kind(&self) -> Option<BackendErrorKind> {
         match self {
             StoreError::Backend(error) => Some(error.kind),
@@ -73,16 +73,15 @@ impl StoreError {
     }
 }
 
-/// A failure of the storage behind a store. What was committed before is not touched by it.
+/// A failure of the storage behind a store. It doesn't affect earlier commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackendError {
-    /// For programs, and for advice.
+    /// The kind, for programs and for advice.
     pub kind: BackendErrorKind,
-    /// Which storage: a path, or an address without its password.
+    /// The storage's path, or its address without the password.
     pub store: String,
-    /// What is wrong, as a clause that continues from the store's name:
-    /// `is full: database or disk is full`.
+    /// The problem, as a clause that follows the store's name: `is full: database or disk is full`.
     pub problem: String,
 }
 
@@ -94,17 +93,17 @@ impl fmt::Display for BackendError {
 
 impl std::error::Error for BackendError {}
 
-/// What is wrong with the storage behind a store.
+/// A kind of failure of the storage behind a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BackendErrorKind {
     /// The disk, or the database, has no room left.
     NoSpace,
-    /// It can be read and not written.
+    /// It can be read but not written.
     ReadOnly,
-    /// It doesn't exist, and was not to be created.
+    /// It doesn't exist and was not to be created.
     Missing,
-    /// Its contents are damaged, or are not a store's at all.
+    /// Its contents are damaged, or don't belong to a store.
     Damaged,
     /// A newer version of this library has changed its schema.
     Newer,
@@ -112,16 +111,16 @@ pub enum BackendErrorKind {
     Unreachable,
     /// The server, or the file system, denies access.
     Denied,
-    /// It is locked by others.
+    /// Other processes hold its lock.
     Busy,
-    /// The address or the settings make no sense.
+    /// The address or the settings are invalid.
     Settings,
     /// Anything else.
     Other,
 }
 
 impl BackendErrorKind {
-    /// A short name for programs, in kebab case.
+    /// Returns a short name for programs, in kebab case.
     pub fn as_str(self) -> &'static str {
         match self {
             BackendErrorKind::NoSpace => "store-full",
