@@ -1,4 +1,4 @@
-//! Judging what is to be applied, by the operator's rules.
+//! Judging applies by the operator's rules.
 
 mod git;
 mod surroundings;
@@ -19,8 +19,8 @@ use tokio::task::spawn_blocking;
 use self::surroundings::Folder;
 use crate::store::Store;
 
-/// What the operator's rules, and those of the workspace, say of actions. Cheap to clone; clones
-/// have the same rules.
+/// Judges actions by the rules of the operator and the workspace. Cheap to clone; clones share the
+/// rules.
 #[derive(Clone)]
 pub struct Judge {
     rules: Arc<RwLock<Arc<Rules>>>,
@@ -28,18 +28,18 @@ pub struct Judge {
     operator: Arc<str>,
 }
 
-/// An action that is to be applied, as far as whoever asks has it.
+/// An action to be applied, with the data that the caller has.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted<'a> {
-    /// Whose stack it is on.
+    /// The session of its stack.
     pub session: &'a SessionId,
-    /// The workspace in which it would be applied.
+    /// The workspace to apply it to.
     pub workspace: Option<&'a Path>,
     /// The action.
     pub action: &'a PendingAction,
-    /// Its call; where there is none, the store is asked.
+    /// The call, if known. Otherwise the store is asked.
     pub call: Option<&'a CallRecord>,
-    /// What the host has seen it do.
+    /// The effects that the host saw.
     pub effects: Option<&'a Effects>,
 }
 
@@ -55,7 +55,7 @@ impl<'a> From<&ApprovalRequest<'a>> for Wanted<'a> {
     }
 }
 
-/// With what it has done, and is about to be committed.
+/// Creates a request from the effects that are about to be committed.
 impl<'a> From<&ConfirmRequest<'a>> for Wanted<'a> {
     fn from(request: &ConfirmRequest<'a>) -> Self {
         Self {
@@ -79,7 +79,7 @@ impl Judge {
         }
     }
 
-    /// Judges by these rules from now on, as do all clones.
+    /// Replaces the rules, for all clones too.
     pub fn replace_rules(&self, rules: Rules) {
         let mut held = self.rules.write().unwrap_or_else(PoisonError::into_inner);
         *held = Arc::new(rules);
@@ -96,7 +96,7 @@ impl Judge {
         let action = wanted.action;
         let kept = match wanted.call {
             Some(_) => None,
-            // Without one, no rule is about its tool.
+            // Without a call, no rule about its tool matches.
             None => (self.store.call_record(wanted.session, &action.id).await)
                 .ok()
                 .flatten(),
@@ -114,7 +114,7 @@ impl Judge {
         judged.await
     }
 
-    /// The judgement of an action that only writes this file, by a tool that no rule names.
+    /// Judges an action that only writes this file, by a tool that no rule names.
     pub async fn judge_path(&self, workspace: &Path, path: &str, default: Verdict) -> Judgement {
         let is_there = workspace.join(path).exists();
         let kind = match is_there {
@@ -156,7 +156,7 @@ impl Judge {
             Ok(judgement) => judgement,
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
-                // The runtime is shutting down, and drops this future.
+                // The runtime is shutting down and drops this future.
                 Err(_) => std::future::pending().await,
             },
         }

@@ -1,4 +1,4 @@
-//! The operator's own files.
+//! The operator's configuration files.
 
 use std::path::{Path, PathBuf, absolute};
 
@@ -16,24 +16,24 @@ use crate::plugin::Catalog;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Checked {
-    /// Whose it is.
+    /// The file's role.
     pub role: Role,
     /// Its absolute path.
     pub path: PathBuf,
-    /// Whether there is one.
+    /// Whether the file exists.
     pub is_found: bool,
-    /// What is wrong with it.
+    /// The errors in the file.
     pub problems: Vec<Problem>,
-    /// What may not be meant so, and is no error.
+    /// Likely mistakes that are not errors.
     pub notes: Vec<Problem>,
-    /// What it says, where nothing is wrong.
+    /// The contents, if there are no errors.
     pub file: Option<File>,
 }
 
 /// What the operator says, in one file or several. Cheap to read: files are small.
 #[derive(Debug, Clone, Default)]
 pub struct Operator {
-    /// The one that counts first at the front.
+    /// The files, highest precedence first.
     pub(super) files: Vec<(Role, PathBuf, File)>,
 }
 
@@ -66,7 +66,7 @@ impl Checked {
 }
 
 impl Operator {
-    /// Looks at the file that `--config` names, or else the user's, and at the system's.
+    /// Checks the file that `--config` names or else the user's, and the system's.
     pub fn check(named: Option<&Path>) -> Vec<Checked> {
         let first = match named {
             Some(named) => Some(Checked::look(Role::Named, named)),
@@ -78,10 +78,10 @@ impl Operator {
         checked
     }
 
-    /// Reads them.
+    /// Reads the files.
     ///
     /// # Errors
-    /// All that is wrong in them.
+    /// Returns all errors in the files.
     pub fn read(named: Option<&Path>) -> Result<Self, Problems> {
         Self::of(Self::check(named))
     }
@@ -116,7 +116,7 @@ impl Operator {
         Some((text, path))
     }
 
-    /// The workspace that they name, if they do.
+    /// Returns the workspace that the files name, if any.
     pub fn workspace(&self) -> Option<PathBuf> {
         self.named_workspace().map(|(workspace, ..)| workspace)
     }
@@ -139,7 +139,7 @@ impl Operator {
         limits
     }
 
-    /// The file of tokens for `airlock serve --http`, if they name one.
+    /// Returns the token file for `airlock serve --http`, if the files name one.
     pub fn token_file(&self) -> Option<PathBuf> {
         let named = |file: &File| file.http.as_ref()?.token_file.clone();
         let (named, _, path) = self.first(named)?;
@@ -206,7 +206,7 @@ impl Checked {
     }
 }
 
-/// What a path in a file means: it is relative to the file's own folder.
+/// Resolves a path in a file, relative to the file's folder.
 pub(super) fn below(file: &Path, path: &PathText) -> PathBuf {
     path.below(file.parent().unwrap_or(Path::new("/")))
 }

@@ -1,4 +1,4 @@
-//! What holds, and where each of it comes from.
+//! The effective settings and their origins.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -17,35 +17,35 @@ use super::problem::Problems;
 use super::values::{Age, Decide, Grant};
 use crate::plugin::Catalog;
 
-/// What the command line says. It counts before each file.
+/// The settings of the command line, which override every file.
 #[derive(Debug, Clone, Default)]
 pub struct Given {
     /// The workspace.
     pub workspace: Option<PathBuf>,
-    /// What is served.
+    /// The plugins to serve.
     pub plugins: Vec<OsString>,
-    /// Who decides.
+    /// The decider.
     pub decide: Option<Decide>,
     /// The time limit of a call.
     pub timeout: Option<Duration>,
     /// The memory limit of a tool, in bytes.
     pub max_memory: Option<usize>,
-    /// How long what is pending can be applied.
+    /// The time for which pending actions can be applied.
     pub expires: Option<Duration>,
-    /// Whether what is pushed is rehearsed.
+    /// When to rehearse actions.
     pub rehearse: Option<Rehearse>,
-    /// What plugins may do beside the default.
+    /// Grants for plugins in addition to the default ones.
     pub grants: Vec<Grant>,
 }
 
-/// Who said something.
+/// The origin of a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// The command line.
     Flag,
     /// A file.
     File(Role, PathBuf),
-    /// Nobody.
+    /// The built-in default.
     Default,
 }
 
@@ -59,39 +59,38 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A value, and who said it.
+/// A value and its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting<T> {
-    /// What holds.
+    /// The value.
     pub value: T,
-    /// Who said it.
+    /// The origin.
     pub origin: Origin,
 }
 
-/// What holds for `run` and `serve` in a workspace.
+/// The effective settings of `run` and `serve` in a workspace.
 ///
-/// Of the command line, the user's file, the system's and the default, the first counts that says
-/// something. What the workspace's own file says counts where it is stricter than that: a lower
-/// limit, an earlier end, `rehearse = "always"`, a decision that takes more. Elsewhere it is not
-/// followed.
+/// The first source that has a value wins: the command line, the user's file, the system's file,
+/// the default. The workspace's own file applies only if it is stricter: a lower limit, an earlier
+/// expiry, `rehearse = "always"`, or a decision that takes more.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Settings {
-    /// The workspace; none is the current directory.
+    /// The workspace; `None` means the current directory.
     pub workspace: Setting<Option<PathBuf>>,
-    /// What is served; none is all that is bundled.
+    /// The plugins to serve; empty means all bundled ones.
     pub plugins: Setting<Vec<OsString>>,
-    /// Who decides.
+    /// The decider.
     pub decide: Setting<Decide>,
     /// The time limit of a call.
     pub timeout: Setting<Duration>,
     /// The memory limit of a tool, in bytes.
     pub max_memory: Setting<usize>,
-    /// How long what is pending can be applied; none is for ever.
+    /// The time for which pending actions can be applied; `None` means forever.
     pub expires: Setting<Option<Age>>,
-    /// Whether what is pushed is rehearsed.
+    /// When to rehearse actions.
     pub rehearse: Setting<Rehearse>,
-    /// What plugins may do beside the default.
+    /// Grants for plugins in addition to the default ones.
     pub grants: Setting<Vec<Grant>>,
     /// What is let in over HTTP; of its paths, see `token_file`.
     pub http: Http,
@@ -101,20 +100,20 @@ pub struct Settings {
     components: Vec<PathBuf>,
     /// The operator's rules.
     pub operator_rules: RuleSet,
-    /// Those of the workspace, which only narrow.
+    /// The workspace's rules, which can only narrow.
     pub workspace_rules: RuleSet,
 }
 
 impl Settings {
-    /// Reads all files, and finds out what holds.
+    /// Reads all files and determines the effective settings.
     ///
     /// # Errors
-    /// All that is wrong in a file, and where an operator's file lies in the workspace.
+    /// Returns all errors in the files. An operator's file inside the workspace is an error too.
     pub fn read(named: Option<&Path>, given: &Given, catalog: Catalog) -> Result<Self, Problems> {
         Self::check(named, given, catalog).1
     }
 
-    /// The same, with each file that was looked for, in the order in which they count.
+    /// Does the same, and returns each file that was looked for, by precedence.
     pub fn check(
         named: Option<&Path>,
         given: &Given,
@@ -206,7 +205,7 @@ impl Settings {
         }
     }
 
-    /// What a tool may use up.
+    /// Returns the limits of a tool.
     pub fn limits(&self) -> Limits {
         let mut limits = Limits::default();
         limits.call_time = self.timeout.value;
@@ -214,25 +213,25 @@ impl Settings {
         limits
     }
 
-    /// Whether what is pushed is rehearsed, where somebody said so: an action keeps what was said.
+    /// Returns when to rehearse, if a source sets it. Actions keep this value.
     pub fn said_rehearse(&self) -> Option<Rehearse> {
         (self.rehearse.origin != Origin::Default).then_some(self.rehearse.value)
     }
 
-    /// The files that the configuration names and trusts: components, and the file of tokens.
+    /// Returns the files that the configuration names and trusts: components and the token file.
     pub fn trusted_files(&self) -> impl Iterator<Item = &Path> {
         let plugins = self.plugins.value.iter().map(Path::new);
         let named = plugins.chain(self.components.iter().map(PathBuf::as_path));
         named.chain(self.token_file.as_deref())
     }
 
-    /// The memory limit, for people.
+    /// Returns the memory limit, for people.
     pub fn shown_memory(&self) -> Size {
         Size(self.max_memory.value as u64)
     }
 
-    /// The operator's rules and the workspace's, as one. `own` are paths below the workspace that
-    /// are Airlock's own.
+    /// Combines the operator's rules with the workspace's. `own` lists paths below the workspace
+    /// that belong to Airlock.
     pub fn rules<'a>(&self, own: impl IntoIterator<Item = &'a str>) -> Rules {
         let (operator, workspace) = (self.operator_rules.clone(), self.workspace_rules.clone());
         Rules::new(operator, workspace, own)
@@ -266,7 +265,7 @@ fn workspace(operator: &Operator, given: &Given) -> Setting<Option<PathBuf>> {
     }
 }
 
-/// A name of something bundled means that, whatever lies beside the file; all else is a path.
+/// The name of a bundled plugin wins over a file. Any other word is a path.
 fn plugins_of(operator: &Operator, given: &Given, catalog: Catalog) -> Setting<Vec<OsString>> {
     if !given.plugins.is_empty() {
         return Setting {
@@ -310,7 +309,7 @@ impl<T> Setting<T> {
         }))
     }
 
-    /// What the workspace says, where that is stricter.
+    /// Applies the workspace's value if it is stricter.
     fn narrowed(
         self,
         own: Option<(&Path, &File)>,
