@@ -9,29 +9,30 @@ use airlock_host::store::ActionRecord;
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, TextContent};
 use serde_json::{Value, json};
 
-/// How many bytes of content one result may have. Clients put it into a model's context, and cut
-/// or refuse a longer one: Claude Code takes 25,000 tokens.
+/// The most bytes of content in one result. Clients put it into a model's context, and cut or
+/// refuse longer ones: Claude Code accepts 25,000 tokens.
 const MOST: usize = 50_000;
 
-/// The most bytes of the host's part, without its sentences about left out content.
+/// The most bytes of the host's part, not counting its notes about omitted content.
 const MOST_OF_HOST: usize = 30_000;
 
-/// Bytes of `structuredContent`, as JSON.
+/// The most bytes of `structuredContent`, as JSON.
 const MOST_STRUCTURED: usize = 50_000;
 
-/// Bytes of `_meta`, as JSON: for programs, which can ask `airlock show` for all of it.
+/// The most bytes of `_meta`, as JSON. It is for programs, which can run `airlock show` for the
+/// rest.
 const MOST_META: usize = 20_000;
 
-/// How many changes `_meta` lists of each action at most.
+/// The most changes of each action that `_meta` lists.
 const LISTED: usize = 1000;
 
-/// Where a result's `_meta` has what is pending.
+/// The key of the pending actions in a result's `_meta`.
 const PENDING: &str = "airlock/pending";
 
-/// Where it has what was applied, as the host saw it.
+/// The key of the applied effects, as the host saw them.
 const EFFECTS: &str = "airlock/effects";
 
-/// Where it has what kind of error there was.
+/// The key of the error kind.
 const ERROR: &str = "airlock/error";
 
 /// The key in a content block's `_meta` that marks it as the host's, with the value `host`. Tools
@@ -41,14 +42,14 @@ const FROM: &str = "airlock/from";
 /// The key of the host's text in `structuredContent`.
 const HOST: &str = "airlock";
 
-/// The key of the tool's details in it. They fit the tool's output schema.
+/// The key of the tool's details in `structuredContent`. They match the tool's output schema.
 const DETAILS: &str = "details";
 
-/// A call that succeeded.
+/// Returns the result of a call that succeeded.
 ///
-/// Some clients pass only `structuredContent` on if a result has both. So the host's part is in
-/// both, and the result of a preview has no `structuredContent`, because its effects are in the
-/// content.
+/// If a result has both, some clients pass on only `structuredContent`. The host's part is
+/// therefore in both. The result of a preview has no `structuredContent`, because its effects are
+/// in the content.
 pub fn of_outcome(outcome: &CallOutcome) -> CallToolResult {
     let details = outcome.details.as_ref();
     let details = details.filter(|_| outcome.pushed.is_empty());
@@ -69,32 +70,32 @@ pub fn of_outcome(outcome: &CallOutcome) -> CallToolResult {
     result
 }
 
-/// The result of `resolve`. It has no `structuredContent`, because the tool's words are in the
-/// content.
+/// Returns the result of `resolve`. It has no `structuredContent`, because the tool's output is in
+/// the content.
 pub fn of_resolution(outcome: &CallOutcome) -> CallToolResult {
     let told = bounded(outcome.for_model());
     CallToolResult::success(blocks(&told)).with_meta(pending(outcome))
 }
 
-/// One that failed, in words by which a model can act.
+/// Returns the result of a call that failed, worded so that a model can act on it.
 pub fn of_error(error: &Error) -> CallToolResult {
     let told = bounded(error.for_model());
     let result = CallToolResult::error(blocks(&told));
     result.with_meta(Some(meta([(ERROR, json!(error.kind()))])))
 }
 
-/// A text of the host, without words of a tool.
+/// Returns a result with a text from the host and nothing from a tool.
 pub fn of_host(told: impl Into<String>) -> CallToolResult {
     CallToolResult::success(vec![host_block(told)])
 }
 
-/// A call that was not made, since what it asks for is not clear.
+/// Returns the result of a call that was not made because the request is ambiguous.
 pub fn of_mistake(told: &str) -> CallToolResult {
     CallToolResult::error(vec![host_block(told)])
 }
 
-/// A call that asked for an apply of what somebody else has decided about since, where the store
-/// still has that.
+/// Returns the result of a call that asked to apply an action that was resolved elsewhere in the
+/// meantime. `found` is the action's record, if the store still has it.
 pub fn of_decided_elsewhere(found: Option<&ActionRecord>) -> CallToolResult {
     let Some((record, resolved)) = found.and_then(|it| Some((it, it.resolved.as_ref()?))) else {
         return of_mistake("It was resolved elsewhere in the meantime, with an unknown outcome.");
@@ -145,8 +146,8 @@ pub fn quoted(result: &CallToolResult) -> String {
     }
 }
 
-/// For programs: what a call has pushed, topmost first, with what the host saw it do; or what was
-/// applied. As many changes of each action are listed as there is room for.
+/// Returns, for programs, the actions that a call pushed (topmost first, with the effects the host
+/// saw), or the applied effects. Lists as many changes of each action as fit.
 fn pending(outcome: &CallOutcome) -> Option<MetaObject> {
     let mut listed = LISTED;
     loop {
@@ -185,7 +186,7 @@ fn pending_with(outcome: &CallOutcome, listed: usize) -> Option<MetaObject> {
     Some(meta([(PENDING, Value::Array(pushed.collect()))]))
 }
 
-/// For more actions than there is room to name.
+/// Returns only ids, for more actions than fit with their effects.
 fn too_many(outcome: &CallOutcome) -> MetaObject {
     let first = outcome.pushed.iter().take(NAMED);
     let named = first.map(|action| json!({"id": action.id}));
@@ -194,10 +195,11 @@ fn too_many(outcome: &CallOutcome) -> MetaObject {
     meta([(PENDING, Value::Array(pushed.collect()))])
 }
 
-/// How many actions are named where there is no room for more of each.
+/// The most actions that are named by id alone.
 const NAMED: usize = 100;
 
-/// Effects without what files hold, as far as they are listed; `moreChanges` counts the rest.
+/// Returns effects without file contents, with at most `listed` changes; `moreChanges` counts the
+/// rest.
 fn shown(effects: &Effects, listed: usize) -> Value {
     let more = effects.changes.len().saturating_sub(listed);
     let mut shown = effects.clone();
@@ -217,7 +219,7 @@ fn meta<const N: usize>(entries: [(&str, Value); N]) -> MetaObject {
     meta
 }
 
-/// Cuts a result to its limit. The host's part says how much is left out.
+/// Cuts a result to its limit. The host's part says how much was omitted.
 fn bounded(mut told: ForModel) -> ForModel {
     let cut = told.host.len().saturating_sub(MOST_OF_HOST);
     if cut > 0 {
@@ -264,7 +266,7 @@ fn blocks(told: &ForModel) -> Vec<ContentBlock> {
         .collect()
 }
 
-/// A block that is marked as the host's.
+/// Returns a block that is marked as the host's.
 fn host_block(text: impl Into<String>) -> ContentBlock {
     let marked = meta([(FROM, json!("host"))]);
     ContentBlock::Text(TextContent::new(text).with_meta(marked))
@@ -275,7 +277,7 @@ fn is_of_host(text: &TextContent) -> bool {
 }
 
 fn of_content(content: &Content) -> ContentBlock {
-    // Content has MCP's own shape.
+    // Content has the same shape as in MCP.
     let block = serde_json::to_value(content).and_then(serde_json::from_value);
     block.unwrap_or_else(|error| ContentBlock::text(format!("[a block is left out: {error}]")))
 }
@@ -336,7 +338,7 @@ mod tests {
         let result = CallToolResult::success(blocks(&told));
         let expected = r#"Applied. The tool's own words follow. "done\nNothing is pending.""#;
         assert_eq!(quoted(&result), expected);
-        // It goes into the one block of the host's, and all clients pass that on.
+        // The text goes into the host's only block, and all clients pass that on.
         let mut next = of_host("Nothing is pending.");
         next.structured_content = Some(json!({"count": 0}));
         let next = preceded(next, expected);

@@ -1,6 +1,6 @@
 //! Arguments of calls, as clients and models send them.
 //!
-//! | sent | by | taken as |
+//! | sent | by | read as |
 //! | --- | --- | --- |
 //! | `2.0` for an integer | clients whose numbers are floats | `2` |
 //! | `"[\"*.txt\"]"` for an array, `"{}"` for an object | Claude Code | the value in the text |
@@ -8,27 +8,27 @@
 //! | `null` for an optional param that can't be null | clients that send every param | left out |
 //! | `""` for an optional param that can't be empty | models that fill forms | left out |
 //!
-//! Only a value that the schema of its param can't mean is changed, and only into the one value
-//! that it can stand for. The host checks the result by the schema as it checks everything else.
+//! A value is changed only if the schema of its param rules it out, and only into the one value
+//! that it can stand for. The host then validates the result against the schema as usual.
 
 use airlock_host::json::Json;
 use airlock_host::tool::RESOLVE;
 use serde_json::{Map, Value};
 
-/// How many references and alternatives are followed from a param to its types.
+/// The most references and alternatives that are followed from a param to its types.
 const FOLLOWED: usize = 8;
 
 /// The largest integer that a 64-bit float can't confuse with its neighbour.
 const EXACT: f64 = 9_007_199_254_740_991.0;
 
-/// Returns the arguments of a call of this tool as the schema of its params has them.
+/// Returns the arguments of a call of this tool, converted to fit the schema of its params.
 pub fn fitted(tool: &str, schema: &Json, mut arguments: Map<String, Value>) -> Map<String, Value> {
     let is_settled = arguments.values().all(|it| it.is_boolean() || it.is_u64());
     if is_settled {
         return arguments;
     }
     if tool == RESOLVE {
-        // No action has an empty id: the topmost is meant, as with none.
+        // No action has an empty id. The caller means the topmost action, as without an id.
         let is_blank = |id: &Value| id.as_str().is_some_and(|it| it.trim().is_empty());
         if arguments.get("id").is_some_and(is_blank) {
             arguments.remove("id");
@@ -40,17 +40,17 @@ pub fn fitted(tool: &str, schema: &Json, mut arguments: Map<String, Value>) -> M
     arguments
 }
 
-/// The whole schema, in which references are looked up.
+/// The whole schema, used to look up references.
 struct Root<'a>(&'a Value);
 
 /// The kinds of value that a param can have.
 #[derive(Default)]
 struct Kinds<'a> {
     names: Vec<&'a str>,
-    /// A schema in it says no type, so it may be anything.
+    /// True if one of the schemas has no type, so that the value may be anything.
     is_open: bool,
     shortest_text: u64,
-    /// Where to look for what arrays and objects hold.
+    /// The schemas that describe the contents of arrays and objects.
     schemas: Vec<&'a Value>,
 }
 
@@ -61,7 +61,7 @@ impl Kinds<'_> {
 }
 
 impl<'a> Root<'a> {
-    /// It calls itself as deep as the arguments are nested, which the transport bounds.
+    /// Recurses as deep as the arguments are nested, which the transport limits.
     fn fit_object(&self, schema: &'a Value, object: &mut Map<String, Value>, depth: usize) {
         let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
             return;
@@ -89,7 +89,7 @@ impl<'a> Root<'a> {
         if let Some(meant) = meant(value, kinds) {
             *value = meant;
         }
-        // With several alternatives it is not clear whose members these are.
+        // With several alternatives, it is unclear which one the members belong to.
         let [schema] = *kinds.schemas else {
             return;
         };
@@ -146,7 +146,7 @@ impl<'a> Root<'a> {
     }
 }
 
-/// Whether a value says only that the client has none for an optional param.
+/// Returns whether a value only says that the client has no value for an optional param.
 fn stands_for_nothing(value: &Value, kinds: &Kinds<'_>) -> bool {
     match value {
         Value::Null => !kinds.may_be("null"),
@@ -157,7 +157,7 @@ fn stands_for_nothing(value: &Value, kinds: &Kinds<'_>) -> bool {
     }
 }
 
-/// The value that is meant by one that its param can't be.
+/// Returns the value that is meant by one that the schema rules out.
 fn meant(value: &Value, kinds: &Kinds<'_>) -> Option<Value> {
     match value {
         Value::Number(number) if !kinds.may_be("number") && kinds.may_be("integer") => {
@@ -200,7 +200,8 @@ mod tests {
 
     use super::*;
 
-    /// A param by its schema, the value that is sent, and the one that is read; none for left out.
+    /// Checks a param by its schema, the value that is sent and the value that is read (`None` if
+    /// left out).
     #[track_caller]
     fn check(schema: Value, required: bool, sent: Value, expected: Option<Value>) {
         let required = if required { json!(["p"]) } else { json!([]) };
@@ -261,7 +262,7 @@ mod tests {
                 json!("{\"a\": 1}"),
                 json!({"a": 1}),
             ),
-            // Two readers would take different ones.
+            // Two parsers could read different values.
             (
                 json!({"type": "object"}),
                 json!("{\"a\":1,\"a\":2}"),

@@ -1,4 +1,4 @@
-//! Who calls, and how a person can be asked there.
+//! The caller of a tool, and how a person can be asked in its client.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,49 +23,49 @@ tokio::task_local! {
     static CALLER: Caller;
 }
 
-/// The caller of a tool, while it is called. Clones are the same.
+/// The caller of a tool, during the call. Clones share state.
 #[derive(Clone)]
 pub struct Caller {
-    /// What the client calls itself.
+    /// The name that the client gives itself.
     pub client: String,
     pub way: Way,
-    /// Whether a call may become a task that the client asks about later.
+    /// True if a call may become a task that the client polls.
     pub has_tasks: bool,
-    /// What else a person may choose who is asked, where the call names no action.
+    /// The other actions that a person may choose, if the call names none.
     pub others: Arc<[Choice]>,
-    /// Where it calls `resolve`.
+    /// The session in which it calls `resolve`.
     session: Option<Session>,
     candidate: Arc<Mutex<Option<Candidate>>>,
-    /// Whether the client has a question of this call.
+    /// True while the client has an open question of this call.
     asking: Arc<AtomicBool>,
-    /// Whether it had one at any time.
+    /// True once the client has had a question of this call.
     asked: Arc<AtomicBool>,
     instead: Arc<Mutex<Option<Instead>>>,
 }
 
-/// How a person can be asked.
+/// The way to ask a person.
 #[derive(Clone)]
 pub enum Way {
-    /// They can't: the client has not said that it asks.
+    /// No way: the client has not declared that it supports elicitation.
     None,
     /// The client is asked, and answers while the call waits.
     Request(Peer<RoleServer>),
-    /// The call ends with the question, and the client makes it again, with the answer.
+    /// The call ends with the question, and the client repeats the call with the answer.
     Round {
-        /// What an answer must come with: the call itself.
+        /// The data that an answer must come with: the call itself.
         bound: Arc<[u8]>,
-        /// The state that the client was given with the question, and its answer.
+        /// The state that the client got with the question, and its answer.
         answer: Option<(String, ElicitResult)>,
     },
 }
 
-/// What a call ends with in place of the apply that it asked for.
+/// The end of a call that takes the place of the requested apply.
 pub enum Instead {
-    /// A question: it is made again, with the answer.
+    /// A question. The client repeats the call with the answer.
     Question(InputRequiredResult),
-    /// What somebody decided who was asked, and that is not that apply.
+    /// A decision of the person who was asked that differs from the requested apply.
     Decided(Resolution),
-    /// What became of its action elsewhere, while somebody was asked.
+    /// The record of an action that was resolved elsewhere while a person was asked.
     Elsewhere(Option<Box<ActionRecord>>),
 }
 
@@ -77,7 +77,7 @@ impl Instead {
 }
 
 impl Caller {
-    /// The caller of a call. Over HTTP it is a principal's.
+    /// Returns the caller of a call. Over HTTP, it belongs to a principal.
     pub fn of(
         call: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
@@ -103,18 +103,18 @@ impl Caller {
         }
     }
 
-    /// The caller in whose call this runs.
+    /// Returns the caller of the current call.
     pub fn current() -> Option<Self> {
         CALLER.try_with(Clone::clone).ok()
     }
 
-    /// Runs a call of theirs.
+    /// Runs a call of this caller.
     pub async fn scope<T>(&self, call: impl Future<Output = T>) -> T {
         CALLER.scope(self.clone(), call).await
     }
 
-    /// The same, in a call of `resolve` in this session, who may choose one of these actions too.
-    /// The call may become this task.
+    /// Returns the same caller in a call of `resolve` in this session. The person who is asked may
+    /// also choose one of `others`. The call may become the task of `candidate`.
     pub fn resolving(
         &self,
         session: &Session,
@@ -131,13 +131,13 @@ impl Caller {
         }
     }
 
-    /// The task that the call may become; there is one at most.
+    /// Takes the task that the call may become. There is at most one.
     pub fn take_candidate(&self) -> Option<Candidate> {
         take(&self.candidate)
     }
 
-    /// Ends once somebody else has decided about an action, at a terminal perhaps, with what the
-    /// store has of it; nothing where it has nothing any more.
+    /// Waits until an action is resolved elsewhere, for example in a terminal. Returns its record,
+    /// or `None` if the store no longer has it.
     pub async fn decided_elsewhere(&self, store: &Store, id: &ActionId) -> Option<ActionRecord> {
         let Some(session) = &self.session else {
             return std::future::pending().await;
@@ -147,19 +147,19 @@ impl Caller {
             match store.durable().find(id).await {
                 Ok(Some(record)) if record.resolved.is_none() => {}
                 Ok(found) => return found,
-                // Who can't look waits on.
+                // If the state can't be read, keep waiting.
                 Err(error) => tracing::warn!("can't read the state of action {id}: {error}"),
             }
             changed.await;
         }
     }
 
-    /// Whether the client has been asked, and has not answered.
+    /// Returns whether the client has an unanswered question.
     pub fn is_asking(&self) -> bool {
         self.asking.load(Ordering::Relaxed)
     }
 
-    /// Whether the client has been asked, also if it has answered since.
+    /// Returns whether the client has been asked, even if it has answered since.
     pub fn has_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }
@@ -173,7 +173,7 @@ impl Caller {
         answered
     }
 
-    /// Has the call end with this.
+    /// Makes the call end with `instead`.
     pub fn end_with(&self, instead: Instead) {
         let mut held = self.instead.lock().unwrap_or_else(PoisonError::into_inner);
         *held = Some(instead);
@@ -188,7 +188,8 @@ fn take<T>(held: &Mutex<Option<T>>) -> Option<T> {
     held.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-/// Whether a client has tasks: it says so in each request, in the era that has no handshake.
+/// Returns whether a client supports tasks. Clients of the protocol version without a handshake say
+/// so in each request.
 fn has_tasks(context: &RequestContext<RoleServer>) -> bool {
     let capabilities = context.client_capabilities();
     !is_of_handshakes(context) && capabilities.is_some_and(|it| it.supports_tasks())
@@ -203,7 +204,7 @@ impl Way {
     fn of(call: &CallToolRequestParams, context: &RequestContext<RoleServer>) -> Self {
         let capabilities = context.client_capabilities();
         let asks = capabilities.and_then(|it| it.elicitation);
-        // One that says nothing more shows forms: that is what there was at first.
+        // A client that declares no modes supports forms, the only mode of earlier versions.
         if !asks.is_some_and(|it| it.form.is_some() || it.url.is_none()) {
             return Way::None;
         }
@@ -223,10 +224,10 @@ impl Way {
     }
 }
 
-/// Asks a client, and waits for its answer. Whoever drops the future withdraws the question.
+/// Asks a client and waits for its answer. Dropping the future withdraws the question.
 ///
 /// # Errors
-/// If nobody was asked.
+/// If the client could not be asked.
 pub async fn ask(
     peer: &Peer<RoleServer>,
     question: ElicitRequestParams,
@@ -240,7 +241,7 @@ pub async fn ask(
     }
 }
 
-/// A question that is not answered.
+/// A question without an answer yet.
 struct Open(Option<RequestHandle<RoleServer>>);
 
 impl Open {

@@ -1,7 +1,7 @@
-//! Clients hear of it when the list of tools has changed.
+//! Notifications to clients that the list of tools has changed.
 //!
-//! Nothing queues up for a client that reads slowly: it hears once of all that has changed since it
-//! last heard, and keeps nobody else from hearing.
+//! Nothing queues up for a slow client: it gets one notification for all changes since the last
+//! one, and does not delay other clients.
 
 use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
@@ -12,21 +12,21 @@ use rmcp::transport::Transport;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// What there is to hear of. Clones are the same.
+/// The changes of the list of tools. Clones share state.
 #[derive(Clone, Default)]
 pub struct Changes {
     list: watch::Sender<()>,
-    /// Whether subscriptions end. Each holds a receiver.
+    /// True once subscriptions end. Each subscription holds a receiver.
     has_ended: watch::Sender<bool>,
 }
 
 impl Changes {
-    /// The list of tools has changed.
+    /// Announces that the list of tools has changed.
     pub fn tell(&self) {
         self.list.send_replace(());
     }
 
-    /// Has each subscription end as the protocol wants it, with an answer. Says whether there were
+    /// Ends each subscription with an answer, as the protocol requires. Returns whether there were
     /// any.
     pub fn end(&self) -> bool {
         self.has_ended.send_replace(true);
@@ -34,12 +34,13 @@ impl Changes {
     }
 }
 
-/// What one client has heard, and how it hears more.
+/// The changes that one client has heard of, and the means to notify it of more.
 pub struct Hearing {
     changes: Changes,
-    /// Has seen what the client knows: the list as it was when the client last asked for it.
+    /// The list that the client knows: the one it last asked for.
     known: Mutex<watch::Receiver<()>>,
-    /// Tells a client that needn't subscribe. It ends with the client's connection, which has this.
+    /// Notifies a client that does not have to subscribe. Ends with the client's connection, which
+    /// owns this.
     telling: Mutex<JoinSet<()>>,
 }
 
@@ -52,13 +53,13 @@ impl Hearing {
         }
     }
 
-    /// The client is about to get the list as it is.
+    /// Records that the client is about to get the current list.
     pub fn lists(&self) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.mark_unchanged();
     }
 
-    /// Tells the client of each change from here on, if it isn't told yet.
+    /// Notifies the client of each change from now on, unless that has begun already.
     pub fn begin(&self, peer: Peer<RoleServer>) {
         let mut telling = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
         if !telling.is_empty() {
@@ -74,7 +75,7 @@ impl Hearing {
         });
     }
 
-    /// Tells the client within its subscription, until that ends.
+    /// Notifies the client within its subscription until the subscription ends.
     pub async fn subscribe(&self, subscription: &SubscriptionContext) {
         let mut has_ended = self.changes.has_ended.subscribe();
         let mut known = self.known();
@@ -106,8 +107,8 @@ impl Hearing {
     }
 }
 
-/// A connection whose subscriptions end when its client says nothing more. Calls that are under way
-/// then are still answered, for which whoever serves it waits.
+/// A connection whose subscriptions end when its client closes its side. The server still waits for
+/// the calls under way, and answers them.
 pub struct Ending<T> {
     transport: T,
     changes: Changes,

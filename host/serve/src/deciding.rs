@@ -1,4 +1,4 @@
-//! Who decides about what a model wants applied.
+//! The decision about an apply that a model requests.
 
 use std::sync::Arc;
 
@@ -22,13 +22,14 @@ use crate::question::{self, Answer, Choice, Chosen};
 use crate::seal::{Asked, Seals};
 use crate::tasks::ANSWERED_WITHIN;
 
-/// What a session asks before an apply.
+/// The approver of a session, which is asked before each apply.
 pub struct Decider {
-    /// Where no rule says otherwise. A model's discard needs nobody: it has no effect.
+    /// The default decision, if no rule applies. A model may always discard, because that has no
+    /// effect.
     pub decides: Decide,
     pub judge: Judge,
     pub seals: Seals,
-    /// Where whoever decides at a terminal finds the action.
+    /// The store in which a person at a terminal finds the action.
     pub store: Arc<Store>,
     pub meter: Meter,
 }
@@ -61,8 +62,8 @@ impl Approver for Decider {
         }
     }
 
-    /// Nobody but a model, and whoever a client asks in its place, decides here. Whoever was asked
-    /// discards, and is not asked about that.
+    /// Only a model, or the person a client asks on its behalf, decides here. A person who was
+    /// asked can discard without being asked again.
     async fn admit(&self, request: &ApprovalRequest<'_>, decided_by: &DecidedBy) -> Approval {
         let wanted = Wanted::from(request);
         let judgement = self.judge.judge(&wanted, self.decides.verdict()).await;
@@ -77,7 +78,7 @@ impl Approver for Decider {
         }
     }
 
-    /// What nobody had seen before is judged now that it is seen.
+    /// Judges effects that were not known before, now that the host has seen them.
     async fn confirm(&self, request: &ConfirmRequest<'_>) -> Confirmation {
         let wanted = Wanted::from(request);
         let evidence = request.decided_by.evidence;
@@ -135,7 +136,7 @@ impl Decider {
                         Ok(then) if then == now => {
                             return self.decided(caller, request, &choices, answered);
                         }
-                        // Something else would happen by now: they are asked again.
+                        // The effects differ from those in the answer: ask again.
                         Ok(_) => {}
                         Err(problem) => tracing::warn!("an answer doesn't count: {problem}"),
                     }
@@ -152,8 +153,8 @@ impl Decider {
         }
     }
 
-    /// Has the call become a task, and waits until somebody has decided: at a terminal, or, where
-    /// these choices can be shown, in the client. None where it can't become one.
+    /// Turns the call into a task and waits until a person decides: in a terminal or, if these
+    /// choices can be shown, in the client. Returns `None` if the call can't become a task.
     async fn as_task(
         &self,
         request: &ApprovalRequest<'_>,
@@ -162,7 +163,7 @@ impl Decider {
         shown: Option<&[Choice]>,
     ) -> Option<Approval> {
         let action = &request.action.action;
-        // What its tool keeps in memory alone is out of a terminal's reach.
+        // A terminal can't resolve an action that only exists in its tool's memory.
         if shown.is_none() && !action.durable {
             return None;
         }
@@ -257,8 +258,8 @@ impl Decider {
         }
     }
 
-    /// How somebody decides, and why they have to: an operator has to say by name that something
-    /// else than their word at a terminal is enough.
+    /// Says how a person decides, and why a person has to. An operator must name anything else than
+    /// a person's decision as sufficient.
     fn how_since(&self, action: &PendingAction, judgement: &Judgement) -> String {
         let why = why(judgement);
         let how = match action.durable {
@@ -278,13 +279,14 @@ impl Decider {
         )
     }
 
-    /// A command line that uses the same store. A model is told of it, whose shell may be anywhere.
+    /// Returns a command line that uses the same store. It is meant for a model, whose shell may
+    /// run in any directory.
     fn command(&self, words: &[&str]) -> String {
         self.store.choice().command_anywhere(words)
     }
 }
 
-/// Has the call end with what somebody has decided who was not asked by it.
+/// Ends the call with a decision that was made elsewhere.
 fn elsewhere(caller: &Caller, found: Option<ActionRecord>) -> Approval {
     caller.end_with(Instead::Elsewhere(found.map(Box::new)));
     Approval::Drop {
@@ -292,7 +294,7 @@ fn elsewhere(caller: &Caller, found: Option<ActionRecord>) -> Approval {
     }
 }
 
-/// Whoever a client asks.
+/// Returns the person that a client asks.
 pub fn asked_in(client: &str) -> Actor {
     match client {
         "" => Actor::person("user of the client"),
@@ -300,8 +302,7 @@ pub fn asked_in(client: &str) -> Actor {
     }
 }
 
-/// The record says which rules let it through; where nothing but the default did, the model
-/// decides.
+/// Approves, and records which rules allowed it. If only the default did, the model decides.
 fn let_through(judgement: &Judgement) -> Approval {
     match judgement.let_through_by() {
         Some(rules) => {
@@ -316,7 +317,7 @@ fn let_through(judgement: &Judgement) -> Approval {
     }
 }
 
-/// The action that is to be applied, and then those that may be chosen in its place.
+/// Returns the action that is to be applied, followed by those that may be chosen instead.
 fn choices(request: &ApprovalRequest<'_>, caller: &Caller) -> Vec<Choice> {
     let action = &request.action.action;
     let wanted = Choice::of(action, request.effects.cloned());

@@ -1,4 +1,4 @@
-//! The protocol's side of a server, which is nobody else's.
+//! The server's side of the protocol.
 
 use airlock_host::json::Json;
 use airlock_host::tool::{RESOLVE, resolve_tool};
@@ -21,11 +21,11 @@ use crate::tasks::Tasks;
 use crate::waiting::LIST_PENDING;
 use crate::{answer, arguments, listing, params, waiting};
 
-/// Where requests and `server/discover`'s result have which conversation is meant, where the
-/// transport has no sessions.
+/// The `_meta` key of the conversation's id in requests and in the result of `server/discover`, for
+/// transports without sessions.
 const SESSION: &str = "airlock/session";
 
-/// Answers what one client sends.
+/// The handler of one client's messages.
 pub struct Handler {
     place: Place,
     hearing: Hearing,
@@ -38,16 +38,16 @@ impl Handler {
     }
 }
 
-/// Where a client speaks with its conversation.
+/// The place of a client's conversation.
 pub enum Place {
-    /// Alone, over standard input and output.
+    /// A single client over standard input and output.
     Stdio(Server),
-    /// Beside others.
+    /// One of several clients over HTTP.
     Http(Visit),
 }
 
 impl Place {
-    /// What is the same in all conversations is asked of it.
+    /// Returns the server that answers for everything that all conversations share.
     fn listing(&self) -> &Server {
         match self {
             Place::Stdio(server) => server,
@@ -78,12 +78,12 @@ impl Place {
         tools
     }
 
-    /// Whether `list_pending` is the server's own, and no plugin's.
+    /// Returns whether `list_pending` is the server's tool, and not a plugin's.
     fn lists_pending(&self) -> bool {
         self.listing().parameters(LIST_PENDING).is_none()
     }
 
-    /// The schema of a tool's params, if it has the tool.
+    /// Returns the schema of a tool's params, if the tool exists.
     fn parameters(&self, tool: &str) -> Option<Json> {
         match tool {
             RESOLVE => self.may_decide().then(|| resolve_tool().parameters),
@@ -92,7 +92,7 @@ impl Place {
         }
     }
 
-    /// The other conversations of the same principal.
+    /// Returns the other conversations of the same principal.
     fn beside(&self, here: &Server) -> Vec<Server> {
         match self {
             Place::Stdio(_) => Vec::new(),
@@ -100,7 +100,7 @@ impl Place {
         }
     }
 
-    /// Finds a task, in whichever of its client's conversations it is.
+    /// Finds a task in any of its client's conversations.
     fn in_tasks<T>(
         &self,
         id: &str,
@@ -120,8 +120,8 @@ impl Place {
         })
     }
 
-    /// The conversation in which a tool is called; or, in place of the call, what the model is
-    /// told.
+    /// Returns the conversation in which a tool is called, or the text for the model if the call is
+    /// not made.
     async fn conversation(
         &self,
         call: &CallToolRequestParams,
@@ -177,7 +177,8 @@ impl ServerHandler for Handler {
         self.negotiate_initialize(&request)
     }
 
-    /// A client of the era that begins so hears of changes from here on; later ones subscribe.
+    /// Starts notifications of changes. Clients that begin this way have no subscriptions; clients
+    /// of later protocol versions subscribe.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         if context.peer.peer_info().is_some() {
             self.hearing.begin(context.peer);
@@ -253,7 +254,7 @@ impl ServerHandler for Handler {
                         }
                         tool => server.call(tool, &params, &caller, &context).await,
                     };
-                    // The client drops the result of a call that it has cancelled.
+                    // The client ignores the result of a call that it has cancelled.
                     match context.ct.is_cancelled() {
                         true => Ok(answered),
                         false => Ok(server.late().before(answered)),
@@ -292,13 +293,13 @@ impl ServerHandler for Handler {
         self.place.in_tasks(&request.task_id, Tasks::cancel)
     }
 
-    /// Whatever is no request of a known method, or has other params than that takes.
+    /// Answers requests of unknown methods, and requests whose params don't fit their method.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        // The newest era has none.
+        // The newest version of the protocol has no `initialize`.
         let version = context.protocol_version();
         let has_handshake = version.is_none_or(|it| it.has_initialize());
         let misfit = match &*request.method {
@@ -310,8 +311,8 @@ impl ServerHandler for Handler {
     }
 }
 
-/// What the log has of a call: with the trace that it is a part of, where its client says so, by
-/// which whoever collects logs finds what belongs together.
+/// Returns the log span of a call. If the client sends a trace context, the span carries it, so
+/// that log collectors can correlate the call.
 fn span(
     call: &CallToolRequestParams,
     caller: &Caller,

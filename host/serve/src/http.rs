@@ -1,8 +1,8 @@
 //! Serving over HTTP: the protocol's *Streamable HTTP*, at [`PATH`].
 //!
-//! Who has a token of the server is a principal of it, and has conversations, each with a stack of
-//! its own; no other principal can see or resolve what is pending there. Transport encryption is a
-//! proxy's.
+//! Each token of the server belongs to a principal. A principal has conversations, each with its
+//! own stack. No other principal can see or resolve what is pending there. Use a proxy for
+//! transport encryption.
 
 mod accept;
 mod batch;
@@ -38,7 +38,7 @@ pub(crate) use conversations::NoConversation;
 pub use tokens::{Access, Principal, TokenError, Tokens};
 pub(crate) use visit::Visit;
 
-/// Where the protocol is spoken.
+/// The path of the protocol's endpoint.
 pub const PATH: &str = "/mcp";
 
 /// The path that answers `ok` without a token while the server is up.
@@ -47,77 +47,77 @@ pub const HEALTH: &str = "/healthz";
 /// The path of the metrics. It needs a token: see [`Tokens::may_read_metrics`].
 pub const METRICS: &str = "/metrics";
 
-/// How long a conversation is kept that nobody uses. What is pending there stays pending, and is
-/// decided at a terminal then.
+/// How long an unused conversation is kept: one hour. Its pending actions stay, to be resolved in a
+/// terminal.
 const IDLE: Duration = Duration::from_secs(60 * 60);
 
-/// How often idle ones are looked for.
+/// How often idle conversations are looked for.
 const SWEPT_EVERY: Duration = Duration::from_secs(60);
 
-/// How long a call is waited for that goes on after its conversation has ended.
+/// How long to wait for a call that continues after its conversation has ended.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long subscriptions may take to end, before all else that is not answered yet is cut off.
+/// How long subscriptions may take to end before all unanswered requests are cut off.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// What a server over HTTP has of its operator.
+/// The operator's side of a server over HTTP: opens, rebinds and ends sessions.
 #[async_trait]
 pub trait Sessions: Send + Sync + 'static {
-    /// Opens the session of a conversation, or, without one, a session to list its tools, of which
-    /// nothing is called.
+    /// Opens the session of a conversation. Without one, opens a session that only lists tools;
+    /// none of them is called.
     ///
     /// # Errors
     /// Those of [`Server::open`].
     fn open(&self, conversation: Option<&Conversation<'_>>) -> Result<Server, ServeError>;
 
-    /// Gives one that is open the tools that it would have if it were opened now, by
+    /// Gives an open session the tools that it would have if it were opened now, by
     /// [`Server::rebind`].
     ///
     /// # Errors
     /// Those of [`Server::rebind`].
     fn rebind(&self, server: &Server) -> Result<bool, ServeError>;
 
-    /// How many instances of plugins are live, for the [metrics](METRICS). Default: that is not
-    /// known, and the metric is left out.
+    /// Returns how many plugin instances are live, for the [metrics](METRICS). Default: `None`,
+    /// which omits the metric.
     fn live_instances(&self) -> Option<usize> {
         None
     }
 
-    /// Ends a conversation: what its tools keep in memory only can't be applied any more.
+    /// Ends a conversation. Actions that its tools only keep in memory can't be applied any more.
     async fn end(&self, server: &Server);
 }
 
-/// A conversation that is about to have a session.
+/// A conversation for which a session is being opened.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Conversation<'a> {
-    /// Its name: letters, digits, `-`, `_` and `.`, with its principal's name at the start.
+    /// Its name: letters, digits, `-`, `_` and `.`, starting with the name of its principal.
     pub name: &'a str,
-    /// Its principal, to be given to
-    /// [`SessionBuilder::tenant`](airlock_host::SessionBuilder::tenant), so that no principal uses
-    /// up what others need.
+    /// Its principal. Pass it to [`SessionBuilder::tenant`](airlock_host::SessionBuilder::tenant),
+    /// so that no principal uses up the resources of the others.
     pub tenant: &'a Tenant,
 }
 
-/// What a server over HTTP lets in.
+/// The limits of a server over HTTP, and the hosts and origins it accepts.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HttpSettings {
-    /// The names, with or without a port, by which clients may call the server: what they send as
-    /// `Host`. Loopback's are always among them, and the address that is listened on.
+    /// The names, with or without a port, that clients may send as `Host`. Loopback names and the
+    /// address that the server listens on are always allowed.
     pub hosts: Vec<String>,
-    /// The origins, such as `https://app.example.com:443`, of web pages that may call it. Pages of
-    /// all others are refused. The origin of the address that is listened on, where no page is,
-    /// is always among them.
+    /// The origins of web pages that may call the server, such as `https://app.example.com:443`.
+    /// Pages of all other origins are refused. The origin of the address that the server listens on
+    /// is always allowed, because it serves no pages.
     pub origins: Vec<String>,
-    /// How many connections may be open. More wait, and the oldest without a token is closed for
-    /// them. If there are several principals, none may have more than three quarters.
+    /// The most open connections. More connections wait, and the oldest one without a token is
+    /// closed to make room. If there are several principals, none may have more than three
+    /// quarters.
     pub max_connections: usize,
-    /// How many bytes the body of a request may have.
+    /// The largest body of a request, in bytes.
     pub max_body: usize,
-    /// How many requests a principal may send in a second, and at once.
+    /// The most requests of a principal per second, which is also the largest burst.
     pub requests_per_second: NonZeroU32,
-    /// How many conversations a principal may have, beside its own.
+    /// The most conversations of a principal, in addition to its default one.
     pub max_conversations: usize,
 }
 
@@ -145,7 +145,8 @@ pub struct HttpServer {
 }
 
 impl HttpServer {
-    /// A server for whoever has one of the tokens, which listens on an address of the caller's.
+    /// Returns a server for clients with one of the tokens. The caller binds the address and passes
+    /// a listener to [`HttpServer::serve`].
     ///
     /// # Errors
     /// [`ServeError::Randomness`], and those of [`Sessions::open`].
@@ -172,17 +173,17 @@ impl HttpServer {
         })
     }
 
-    /// The server that lists what all conversations have.
+    /// Returns the server that lists what all conversations share.
     pub fn listing(&self) -> &Server {
         self.conversations.listing()
     }
 
-    /// Gives each conversation the tools that it would have if it were opened now; from before on,
-    /// [`Sessions::open`] has to give new ones those tools. Then clients hear of it where the list
-    /// of tools has changed: says whether it has.
+    /// Gives each conversation the tools that it would have if it were opened now. From before this
+    /// call on, [`Sessions::open`] must give new conversations the same tools. Notifies clients if
+    /// the list of tools has changed, and returns whether it has.
     ///
     /// # Errors
-    /// Those of [`Sessions::rebind`], for the list. A conversation that keeps what it had is
+    /// Those of [`Sessions::rebind`], for the list. If a conversation keeps its old tools, that is
     /// logged.
     pub fn rebind(&self) -> Result<bool, ServeError> {
         for server in self.conversations.all() {
@@ -193,13 +194,13 @@ impl HttpServer {
         self.sessions.rebind(self.listing())
     }
 
-    /// Serves clients until `stop` is cancelled; then waits until no call is under way, and ends
-    /// all conversations. A commit that has begun is finished.
+    /// Serves clients until `stop` is cancelled, then waits for the calls under way and ends all
+    /// conversations. A commit that has begun is finished.
     pub async fn serve(&self, listener: TcpListener, stop: &CancellationToken) {
         self.serving(listener, stop).await
     }
 
-    /// Boxed, so that it is compiled here, and not by whoever awaits it.
+    /// Boxed, so that it is compiled in this crate and not in every crate that awaits it.
     fn serving<'a>(
         &'a self,
         listener: TcpListener,

@@ -1,8 +1,8 @@
-//! The text with which a server introduces itself.
+//! The text that introduces the server to a client.
 
 use airlock_desk::configuration::Decide;
 
-/// The text that a client may put before its model.
+/// Returns the text that a client may put in its model's context.
 pub fn instructions(decides: Decide, others: usize) -> String {
     let decides = match decides {
         Decide::Person => {

@@ -1,5 +1,5 @@
-//! Answers that come after their call has ended: a person may take longer than their client lets a
-//! call take.
+//! Answers that arrive after their call has ended, because a person may take longer than a client's
+//! limit on the duration of a call.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,15 +11,14 @@ use tokio::time::sleep;
 use crate::answer;
 use crate::asking::Caller;
 
-/// How long a call waits for the person who is asked in the client. The official SDK for TypeScript
+/// How long a call waits for the person who is asked in the client. The official TypeScript SDK
 /// limits a call to 60 s.
 pub const PATIENCE: Duration = Duration::from_secs(50);
 
 /// The result of a call that ends before the answer.
 const STILL_ASKED: &str = "Nothing was applied yet: the user is still being asked about it in this client. Their answer still counts, and your next call to this server reports it. You can go on with something else. If the user no longer sees the question, they can decide in a terminal: `airlock pending --all` lists the action, and `airlock resolve` decides.";
 
-/// The questions of one conversation that are open though their calls have ended. Clones are the
-/// same.
+/// The open questions of one conversation whose calls have ended. Clones share state.
 #[derive(Clone)]
 pub struct LateAnswers {
     inner: Arc<Mutex<Inner>>,
@@ -28,9 +27,9 @@ pub struct LateAnswers {
 
 #[derive(Default)]
 struct Inner {
-    /// Of those that are open.
+    /// The tokens that withdraw the open questions.
     stops: Vec<CancellationToken>,
-    /// Outcomes that the model hasn't seen.
+    /// The outcomes that the model hasn't seen.
     outcomes: Vec<String>,
 }
 
@@ -41,7 +40,7 @@ impl Default for LateAnswers {
 }
 
 impl LateAnswers {
-    /// With calls that wait so long.
+    /// Makes calls wait for `patience`.
     pub fn after(patience: Duration) -> Self {
         Self {
             inner: Arc::default(),
@@ -49,16 +48,17 @@ impl LateAnswers {
         }
     }
 
-    /// Ends when a call has waited long enough for an answer to its question.
+    /// Waits until a call has waited long enough for an answer to its question.
     pub async fn is_due(&self, caller: &Caller) {
         sleep(self.patience).await;
-        // A call that is not asking is at work.
+        // A call that has no open question is busy.
         while !caller.is_asking() {
             sleep(Duration::from_secs(1)).await;
         }
     }
 
-    /// Lets the rest of a call go on, which `stop` ends. Gives what its client gets now.
+    /// Continues a call in the background until `stop` is cancelled. Returns the response that its
+    /// client gets now.
     pub fn go_on(
         &self,
         stop: CancellationToken,
@@ -79,17 +79,18 @@ impl LateAnswers {
         still_asked()
     }
 
-    /// Keeps the outcome of a call whose client won't hear of it otherwise.
+    /// Keeps the outcome of a call that its client would not get otherwise.
     pub fn keep(&self, answered: &CallToolResponse) {
         self.lock().outcomes.extend(told(answered));
     }
 
-    /// The result of another `resolve` while a question is open: no question is asked twice.
+    /// Returns the result of another `resolve` while a question is open: questions are not
+    /// repeated.
     pub fn still_asked(&self) -> Option<CallToolResponse> {
         (!self.lock().stops.is_empty()).then(still_asked)
     }
 
-    /// Puts outcomes that the model hasn't seen before a result.
+    /// Prepends the outcomes that the model hasn't seen to a result.
     pub fn before(&self, response: CallToolResponse) -> CallToolResponse {
         let CallToolResponse::Complete(result) = response else {
             return response;

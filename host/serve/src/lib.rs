@@ -1,17 +1,16 @@
-//! A session's tools for clients of the Model Context Protocol (MCP).
+//! The tools of a session, for clients of the Model Context Protocol (MCP).
 //!
 //! | to | see |
 //! | --- | --- |
-//! | make a server of a session | [`Server`] |
-//! | say who decides about what is pending | [`Decide`] |
+//! | serve a session | [`Server`] |
+//! | choose who decides about pending actions | [`Decide`] |
 //!
-//! A call of a tool previews, and no more: that is the sandbox's doing, and not a promise of the
-//! tool, so each is listed as read-only, whatever its apply does. What it would do is pending then,
-//! and the result says so before anything else. The tool `resolve` alone applies it, which needs
-//! somebody's decision.
+//! A tool call only previews changes. The sandbox guarantees that, so each tool is listed as
+//! read-only, whatever its apply does. The change becomes a pending action, and the result starts
+//! by saying so. Only the tool `resolve` applies it, and that requires a decision.
 //!
-//! Nothing here reads arguments, or prints: but for the protocol's own messages, which
-//! [`Server::serve_stdio`] reads from standard input and writes to standard output.
+//! The crate reads no command-line arguments and prints nothing. Only [`Server::serve_stdio`] reads
+//! the protocol's messages from standard input and writes them to standard output.
 
 #![warn(missing_docs)]
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use airlock_host::tool::{ToolDefinition, portable, resolve_tool};
 use rmcp::model::{Tool, ToolAnnotations};
 
-/// A tool of a session. Calling it previews, and the sandbox sees to that: so it is read-only, and
-/// destroys nothing, whatever the tool says of its apply.
+/// Returns a session's tool as clients list it. A call only previews, as the sandbox guarantees.
+/// The tool is therefore read-only and not destructive, whatever it declares about its apply.
 pub fn of_session(tool: &ToolDefinition) -> Tool {
     let annotations = ToolAnnotations::with_title(&tool.label)
         .read_only(true)
@@ -15,7 +15,7 @@ pub fn of_session(tool: &ToolDefinition) -> Tool {
     listed(tool).with_annotations(annotations)
 }
 
-/// The one tool that has effects.
+/// Returns `resolve`, the only tool with effects.
 pub fn resolve() -> Tool {
     let tool = resolve_tool();
     let annotations = ToolAnnotations::with_title(&tool.label)
@@ -25,14 +25,14 @@ pub fn resolve() -> Tool {
     listed(&tool).with_annotations(annotations)
 }
 
-/// A tool with the schemas that clients accept.
+/// Returns a tool with schemas that clients accept.
 fn listed(tool: &ToolDefinition) -> Tool {
     let listed = Tool::new(
         tool.name.clone(),
         tool.description.clone(),
         Arc::new(portable::params(&tool.parameters).schema),
     );
-    // Without an output schema: a preview has no structured content, and in other results the
+    // The output schema is left out: a preview has no structured content, and in other results the
     // tool's details are next to the host's part.
     listed.with_title(&tool.label)
 }

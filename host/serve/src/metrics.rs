@@ -17,7 +17,7 @@ use hyper::{Method, StatusCode};
 
 pub use text::CONTENT_TYPE;
 
-/// The metrics. Cheap to clone; clones count together.
+/// The metrics. Cheap to clone; clones share the counters.
 #[derive(Clone, Default)]
 pub struct Metrics(Arc<Numbers>);
 
@@ -32,13 +32,13 @@ struct Numbers {
     connections: Arc<AtomicU64>,
 }
 
-/// The methods of requests; the last one is for all others.
+/// The HTTP methods that are counted. The last one stands for all others.
 const METHODS: [&str; 4] = ["GET", "POST", "DELETE", "other"];
 
-/// The classes of statuses.
+/// The classes of HTTP statuses.
 const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 
-/// How a tool's call ended.
+/// The end of a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CallEnd {
     Ok,
@@ -78,7 +78,7 @@ enum DecisionEnd {
     Discarded,
 }
 
-/// With the operation and its outcome.
+/// The outcomes of decisions, with their `operation` and `outcome` labels.
 const DECISIONS: [(DecisionEnd, &str, &str); 5] = [
     (DecisionEnd::Applied, "apply", "applied"),
     (DecisionEnd::ApplyFailed, "apply", "failed"),
@@ -118,11 +118,11 @@ const BOUNDS: [f64; 13] = [
     0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0,
 ];
 
-/// How long calls took.
+/// The durations of calls.
 #[derive(Default)]
 struct Histogram {
-    /// How many took no longer than each bound and longer than the one before; the last one is of
-    /// those beyond all.
+    /// The number of calls in each bucket: no longer than its bound and longer than the previous
+    /// bound. The last bucket has no bound.
     counts: [AtomicU64; BOUNDS.len() + 1],
     micros: AtomicU64,
 }
@@ -153,12 +153,12 @@ impl Drop for Open {
     }
 }
 
-/// Numbers that are read, and not counted.
+/// Numbers that are read when the metrics are, and not counted.
 #[derive(Debug, Clone, Copy)]
 pub struct Now {
-    /// Conversations that are open.
+    /// The number of open conversations.
     pub conversations: usize,
-    /// Live instances of plugins; none if unknown.
+    /// The number of live plugin instances, or `None` if unknown.
     pub instances: Option<usize>,
 }
 
@@ -171,13 +171,13 @@ impl Metrics {
         count(&of_method[class.min(CLASSES.len() - 1)]);
     }
 
-    /// Counts a connection as long as it is open.
+    /// Counts a connection while it is open.
     pub fn connected(&self) -> Open {
         Open::new(&self.0.connections)
     }
 }
 
-/// Counts the events of a server, once it has metrics to count in. Clones are the same.
+/// The counter of a server's events, which starts once it has metrics. Clones share state.
 #[derive(Clone, Default)]
 pub struct Meter(Arc<OnceLock<Metrics>>);
 
@@ -187,7 +187,7 @@ impl Meter {
         let _ = self.0.set(metrics.clone());
     }
 
-    /// For the session's observer.
+    /// Counts an event of the session. The session's observer calls it.
     pub fn observe(&self, event: &Event) {
         let Some(Metrics(numbers)) = self.0.get() else {
             return;
@@ -202,7 +202,7 @@ impl Meter {
         }
     }
 
-    /// Counts a tool's call.
+    /// Counts a tool call.
     pub fn called<T>(&self, called: &Result<T, Error>, time: Duration) {
         let Some(Metrics(numbers)) = self.0.get() else {
             return;
@@ -214,7 +214,7 @@ impl Meter {
         numbers.call_times.add(time);
     }
 
-    /// Counts a question as long as it is open.
+    /// Counts a question while it is open.
     pub fn asking(&self) -> Option<Open> {
         let Metrics(numbers) = self.0.get()?;
         Some(Open::new(&numbers.questions))

@@ -1,4 +1,4 @@
-//! Which client made each preview.
+//! The client that made each preview.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,22 +6,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use airlock_host::pending::ActionId;
 use airlock_host::{PendingAction, Session};
 
-/// How many are remembered before those are forgotten that are not pending any more.
+/// How many actions are remembered before those that are no longer pending are dropped.
 const KEPT: usize = 256;
 
-/// The clients of the actions that a server has seen being pushed. Clones are the same.
+/// The clients of the actions whose push this server has seen. Clones share state.
 #[derive(Clone, Default)]
 pub struct Owners {
     by_id: Arc<Mutex<HashMap<ActionId, Arc<str>>>>,
 }
 
 impl Owners {
-    /// The client that made this preview; `None` if that was before this server started.
+    /// Returns the client that made a preview, or `None` if it was made before this server started.
     pub fn of(&self, id: &ActionId) -> Option<String> {
         self.with(|by_id| by_id.get(id).map(|it| it.to_string()))
     }
 
-    /// Remembers the client of the actions that a call in this session has pushed.
+    /// Remembers the client of the actions that a call in this session pushed.
     pub async fn remember(&self, session: &Session, pushed: &[Arc<PendingAction>], client: &str) {
         if !pushed.is_empty()
             && self.add(pushed, client)
@@ -31,19 +31,19 @@ impl Owners {
         }
     }
 
-    /// Returns whether there are so many that those that are not pending should be forgotten.
+    /// Adds actions. Returns whether it is time to drop those that are no longer pending.
     fn add(&self, pushed: &[Arc<PendingAction>], client: &str) -> bool {
         let client: Arc<str> = client.into();
         self.with(|by_id| {
             let before = by_id.len();
             let new = pushed.iter().map(|it| (it.id.clone(), Arc::clone(&client)));
             by_id.extend(new);
-            // Only once for every so many, however many are pending.
+            // Only once per `KEPT` actions, however many are pending.
             before / KEPT != by_id.len() / KEPT
         })
     }
 
-    /// Forgets all but these.
+    /// Drops all actions except these.
     fn keep<'a>(&self, pending: impl Iterator<Item = &'a ActionId>) {
         self.with(|by_id| {
             let kept = pending.filter_map(|id| by_id.remove_entry(id)).collect();

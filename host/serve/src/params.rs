@@ -1,4 +1,4 @@
-//! Params of the protocol's own methods, where they are not what the method takes.
+//! Params of the protocol's methods that do not fit their method.
 
 use rmcp::model::{
     CallToolRequestParams, DiscoverRequestParams, ErrorData, GetTaskParams,
@@ -7,10 +7,10 @@ use rmcp::model::{
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// What a method takes, that takes something.
+/// The params that a method takes.
 struct Takes {
     fields: &'static [Field],
-    /// What else there is to say.
+    /// Explains misfits that the fields don't cover.
     unread: fn(&Value) -> Option<String>,
 }
 
@@ -28,7 +28,8 @@ enum Kind {
 
 const META: Field = optional("_meta", Kind::Object);
 
-/// Why these are not what the method takes. None where they are, and where the method is not known.
+/// Returns why these params don't fit the method. Returns `None` if they fit, or if the method is
+/// unknown.
 pub fn misfit(method: &str, params: Option<&Value>) -> Option<ErrorData> {
     let takes = takes(method);
     let told = match (params, takes) {

@@ -12,18 +12,17 @@ use rmcp::service::{Peer, RoleServer};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
-/// How many reports may wait. A tool that reports faster than its client reads goes on, and the
-/// rest is left out.
+/// How many reports may wait. If a tool reports faster than its client reads, the rest is dropped.
 const WAITING: usize = 16;
 
-/// How often a client hears of a call at least. Some give up after 60 s in which they hear nothing.
+/// How often a client gets a report of a call at least. Some give up after 60 s without one.
 const BEAT: Duration = Duration::from_secs(5);
 
 tokio::task_local! {
     static LISTENER: Listener;
 }
 
-/// Who listens to which call.
+/// The listeners of calls.
 #[derive(Clone, Default)]
 pub struct Listeners(Arc<Inner>);
 
@@ -56,13 +55,13 @@ impl Report {
 }
 
 impl Listeners {
-    /// For the session's observer.
+    /// Passes an event to its call's listener. The session's observer calls it.
     pub fn observe(&self, source: EventSource<'_>, event: &Event) {
         let Some(call) = source.call else {
             return;
         };
         match event {
-            // Told within the future of the call, unlike what its guest reports.
+            // This event is sent within the call's future, unlike the reports of its guest.
             Event::Began { .. } => {
                 if let Ok(listener) = LISTENER.try_with(Clone::clone) {
                     self.change(|by_call| by_call.insert(call, listener));
@@ -89,7 +88,7 @@ impl Listeners {
         }
     }
 
-    /// Does a call, and tells the client how far it is.
+    /// Runs a call and reports its progress to the client.
     pub async fn told<T>(
         &self,
         peer: &Peer<RoleServer>,
@@ -116,18 +115,18 @@ impl Listeners {
         let mut told_all = false;
         let mut beat = interval_at(Instant::now() + BEAT, BEAT);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // A client that doesn't read keeps the one waiting, and not the other.
+        // A client that doesn't read delays its reports, but not the call.
         let done = loop {
             tokio::select! {
                 done = &mut call => break done,
                 () = &mut telling, if !told_all => told_all = true,
-                // Some clients end a call without progress.
+                // Some clients time out calls that report no progress.
                 _ = beat.tick() => {
                     let _ = beats.try_send(Report::still_under_way());
                 }
             }
         };
-        // Nobody reports any more, and nothing may be told of a call that was answered.
+        // No reports can arrive any more, and none may follow the call's answer.
         drop((call, beats, forgotten_at_the_end));
         if !told_all {
             telling.await;
@@ -141,7 +140,7 @@ impl Listeners {
     }
 }
 
-/// A call whose future was dropped has no end.
+/// A guard for calls whose future is dropped: they never report an end.
 struct Forgotten<'a> {
     listeners: &'a Listeners,
     number: u64,
@@ -162,7 +161,7 @@ struct Teller<'a> {
 }
 
 impl Teller<'_> {
-    /// Until nobody can report any more.
+    /// Sends reports until their last sender is dropped.
     async fn tell_all(mut self, mut waiting: mpsc::Receiver<Report>) {
         while let Some(report) = waiting.recv().await {
             self.tell(report).await;
@@ -179,12 +178,13 @@ impl Teller<'_> {
         if !report.message.is_empty() {
             told = told.with_message(report.message);
         }
-        // A client that is gone hears of nothing.
+        // A client that is gone gets no reports.
         let _ = self.peer.notify_progress(told).await;
     }
 }
 
-/// The protocol wants each report's number to be greater than the last one's, whatever a tool says.
+/// Returns the number of the next report. The protocol requires increasing numbers, whatever a tool
+/// reports.
 fn increasing(last: Option<f64>, said: Option<f64>) -> f64 {
     let said = said.filter(|said| said.is_finite());
     match (last, said) {

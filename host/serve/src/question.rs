@@ -1,4 +1,4 @@
-//! What a person is asked in a client, and what they answer.
+//! The question for a person in a client, and the answer.
 
 use airlock_host::effects::Effects;
 use airlock_host::pending::{ActionId, NamedAction};
@@ -12,24 +12,24 @@ use serde::Deserialize;
 
 use crate::shown;
 
-/// What the question is called among those of one call: there is no other.
+/// The key of the question among those of a call, which has only this one.
 pub const KEY: &str = "decision";
 
-/// How many rows of effects a question has. A client may show it in a small dialog.
+/// The most rows of effects in a question. A client may show it in a small dialog.
 const ROWS: usize = 60;
 
-/// How many each of several actions has at least.
+/// The fewest rows for each of several actions.
 const LEAST_ROWS: usize = 6;
 
 /// An action that a question is about.
 #[derive(Debug, Clone)]
 pub struct Choice {
     pub id: ActionId,
-    /// What it is called, in one line.
+    /// Its name, in one line.
     pub named: String,
     /// The name and the short digest of the plugin.
     pub plugin: String,
-    /// What the host saw it do.
+    /// The effects that the host saw.
     pub effects: Option<Effects>,
 }
 
@@ -44,30 +44,31 @@ impl Choice {
     }
 }
 
-/// What a person has answered.
+/// A person's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// To apply what they chose, with their own reason where they gave one.
+    /// Apply the chosen action, with the person's own reason if they gave one.
     Apply(Chosen),
-    /// To discard it.
+    /// Discard the chosen action.
     Discard(Chosen),
-    /// To leave it pending, with the reason if they gave one.
+    /// Leave it pending, with the reason if they gave one.
     Later(Option<String>),
-    /// That they don't decide.
+    /// The person declined to decide.
     Declined,
-    /// No decision, and why: the client dismissed the question, or its answer has no decision.
+    /// No decision, with the reason: the client dismissed the question, or its answer contains no
+    /// decision.
     None(&'static str),
 }
 
-/// About which of the actions they have decided, and why.
+/// The action that a person decided about, and their reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chosen {
-    /// Its place among those that the question was about.
+    /// Its index among the question's actions.
     pub at: usize,
     pub reason: Option<String>,
 }
 
-/// The question about actions: the model's reason, and the name, the plugin and the effects of each
+/// Returns the question about actions: the model's reason, and the name, plugin and effects of each
 /// action. `show` returns the command that shows an action in full.
 pub fn of(
     choices: &[Choice],
@@ -81,7 +82,7 @@ pub fn of(
     }
 }
 
-/// The same, for a client that gets it with the answer to its own request.
+/// Wraps a question for a client that gets it in the response to its own request.
 pub fn requests(question: ElicitRequestParams) -> InputRequests {
     let request = InputRequest::Elicitation(ElicitRequest::new(question));
     InputRequests::from([(KEY.to_owned(), request)])
@@ -153,8 +154,8 @@ fn one_of(title: &'static str, values: impl IntoIterator<Item = (String, String)
     }
 }
 
-/// Reads an answer to a question about these. One without a decision is none: clients can accept
-/// forms that nobody has seen.
+/// Reads the answer to a question about these actions. A form without a decision is no decision:
+/// clients can accept forms that no person has seen.
 pub fn read(result: &ElicitResult, choices: &[Choice]) -> Answer {
     #[derive(Deserialize)]
     struct Filled {

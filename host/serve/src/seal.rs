@@ -1,5 +1,5 @@
-//! What a client carries from a question to its answer, sealed so that it can't be made, changed,
-//! used for another question, or used twice.
+//! The state that a client carries from a question to its answer. It is sealed so that it can't be
+//! forged, changed, used for another question, or used twice.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -11,17 +11,17 @@ use serde::{Deserialize, Serialize};
 /// How long a question can be answered.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(15 * 60);
 
-/// How many questions can be open at once; the oldest is forgotten then.
+/// The most open questions. Beyond that, the oldest is dropped.
 const OPEN: usize = 256;
 
-/// What a question was about.
+/// The subject of a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
     /// The id of the action that the model wants applied.
     pub action: String,
-    /// The digest of all that was shown.
+    /// The digest of everything that was shown.
     pub effects: String,
-    /// How often somebody had tried to apply it.
+    /// The number of earlier attempts to apply it.
     pub attempts: u32,
 }
 
@@ -29,18 +29,20 @@ pub struct Asked {
 struct Sealed {
     #[serde(flatten)]
     asked: Asked,
-    /// Of this question alone.
+    /// A random value, unique to this question.
     nonce: String,
 }
 
-/// Seals of this process. Its key is nobody else's, and ends with it.
+/// The seals of this process. The key is not shared, and is lost when the process ends.
 pub struct Seals {
     codec: RequestStateCodec,
-    /// Those that nobody has answered yet.
+    /// The nonces of the unanswered questions.
     open: Mutex<VecDeque<String>>,
 }
 
 impl Seals {
+    /// Creates a random key.
+    ///
     /// # Errors
     /// If the system has no randomness.
     pub fn new() -> Result<Self, String> {
@@ -53,7 +55,7 @@ impl Seals {
         })
     }
 
-    /// Seals a question; `bound` is what its answer must come with, word for word.
+    /// Seals a question. Its answer must come with exactly the same `bound`.
     ///
     /// # Errors
     /// If the system has no randomness.
@@ -77,11 +79,11 @@ impl Seals {
         Ok(self.codec.seal_with(&sealed, &options))
     }
 
-    /// What a question was about, where this process asked it, of the same call, not long ago, and
-    /// nobody has answered it yet.
+    /// Opens a sealed question, once. This process must have sealed it recently, for the same call,
+    /// and it must not have been answered yet.
     ///
     /// # Errors
-    /// Why it is not so, as a clause.
+    /// The reason why it can't be opened, as a clause.
     pub fn open(&self, state: &str, bound: &[u8]) -> Result<Asked, String> {
         let opened = self.codec.open_with(state, bound);
         let opened = opened.map_err(|error| error.to_string())?;
@@ -116,7 +118,7 @@ mod tests {
             seals.open(&state, b"call"),
             Err("it was answered before".to_owned())
         );
-        // The oldest of too many can't be answered any more.
+        // Beyond the limit, the oldest question can't be answered any more.
         let oldest = seals.seal(&asked, b"call").unwrap();
         for _ in 0..OPEN {
             seals.seal(&asked, b"call").unwrap();

@@ -1,4 +1,4 @@
-//! A server of one session.
+//! The server of one session.
 
 mod calling;
 
@@ -37,8 +37,8 @@ use crate::stdio::Stdio;
 use crate::tasks::Tasks;
 use crate::{answer, listing};
 
-/// A session's tools, for clients of the Model Context Protocol. Cheap to clone; clones are the
-/// same server, with one stack.
+/// The tools of a session, for clients of the Model Context Protocol. Cheap to clone; clones share
+/// one server and one stack.
 #[derive(Clone)]
 pub struct Server {
     session: Session,
@@ -50,39 +50,38 @@ pub struct Server {
     skips_while_pending: bool,
     owners: Owners,
     changes: Changes,
-    /// Read by each call while it is under way.
+    /// Each call holds a read lock while it is under way.
     calls: Arc<RwLock<()>>,
 }
 
-/// Of how many actions at most a person may choose.
+/// The most actions that a person can choose from.
 const CHOICES: usize = 10;
 
-/// Why a server could not go on.
+/// The reason why a server failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The system has no randomness, with which questions are sealed.
+    /// The system has no randomness, which is needed to seal questions.
     #[error("there is no randomness for the seals of questions: {0}")]
     Randomness(String),
     /// The session could not be opened.
     #[error(transparent)]
     Session(#[from] Error),
-    /// The client began with something else than the protocol.
+    /// The client's first message was not of the protocol.
     #[error("the client did not speak MCP: {0}")]
     Protocol(String),
 }
 
 impl Server {
-    /// Opens a session for a server: its observer and its approver are the server's own.
+    /// Opens a session for a server, with the server's own observer and approver.
     ///
-    /// `judge` has the operator's rules, which come before `decides`. `store` is where the session
-    /// keeps what is pending: whoever decides at a terminal finds it there, and the server how they
-    /// decided. `others` is how many actions wait in the same workspace that are not the
-    /// session's own: the model is told of their number.
+    /// `judge` has the operator's rules, which take precedence over `decides`. `store` is where the
+    /// session keeps pending actions: people at a terminal find them there, and the server reads
+    /// their decisions there. `others` is the number of actions that wait in the same workspace but
+    /// belong to other sessions. The model gets that number.
     ///
     /// # Errors
-    /// [`ServeError::Session`] where [`SessionBuilder::open`] fails, and
-    /// [`ServeError::Randomness`].
+    /// [`ServeError::Session`] if [`SessionBuilder::open`] fails, and [`ServeError::Randomness`].
     pub fn open(
         session: SessionBuilder,
         decides: Decide,
@@ -122,43 +121,43 @@ impl Server {
         })
     }
 
-    /// Has calls of other tools than `resolve` and `list_pending` skipped while something is
-    /// pending: the answer asks the model to resolve it first. They are not skipped by default.
+    /// Skips calls of tools other than `resolve` and `list_pending` while an action is pending. The
+    /// answer asks the model to resolve it first. Default: off.
     #[must_use]
     pub fn skip_while_pending(mut self, skips: bool) -> Self {
         self.skips_while_pending = skips;
         self
     }
 
-    /// How long a call waits for a person who is asked in the client; then it ends, and the answer
-    /// still counts. Default: 50 seconds.
+    /// Sets how long a call waits for a person who is asked in the client. The call then ends, and
+    /// the answer still counts. Default: 50 seconds.
     #[must_use]
     pub fn answered_within(mut self, patience: Duration) -> Self {
         self.late = LateAnswers::after(patience);
         self
     }
 
-    /// Counts there what happens here, from now on.
+    /// Counts this server's events in `metrics` from now on.
     pub(crate) fn count_in(&self, metrics: &Metrics) {
         self.meter.count_in(metrics);
     }
 
-    /// The questions that are open though their calls have ended.
+    /// Returns the open questions whose calls have ended.
     pub(crate) fn late(&self) -> &LateAnswers {
         &self.late
     }
 
-    /// The session.
+    /// Returns the session.
     pub fn session(&self) -> &Session {
         &self.session
     }
 
-    /// Gives the session these tools in place of those that it has, and tells the client where its
-    /// list of them has changed by that: whether it has. A call that is under way ends as it began,
-    /// and what is pending is resolved by what pushed it.
+    /// Replaces the session's tools. Notifies the client if its list of tools has changed, and
+    /// returns whether it has. Calls under way continue unchanged, and pending actions are resolved
+    /// by the plugin that pushed them.
     ///
     /// # Errors
-    /// [`ServeError::Session`] where [`Session::rebind`] fails. Everything is as it was then.
+    /// [`ServeError::Session`] if [`Session::rebind`] fails. Nothing has changed then.
     pub fn rebind(
         &self,
         producers: impl IntoIterator<Item = ProducerWithPolicy>,
@@ -172,8 +171,8 @@ impl Server {
         Ok(is_changed)
     }
 
-    /// Serves one client over standard input and output, until it closes them, or until `stop` is
-    /// cancelled. Nothing else may read or write there meanwhile.
+    /// Serves one client over standard input and output, until the client closes them or `stop` is
+    /// cancelled. In the meantime, nothing else may read or write there.
     ///
     /// # Errors
     /// [`ServeError::Protocol`].
@@ -181,7 +180,7 @@ impl Server {
         self.serving_stdio(stop).await
     }
 
-    /// Boxed, so that it is compiled here, and not by whoever awaits it.
+    /// Boxed, so that it is compiled in this crate and not in every crate that awaits it.
     fn serving_stdio<'a>(
         &'a self,
         stop: &'a CancellationToken,
@@ -195,7 +194,7 @@ impl Server {
                     let _ = running.waiting().await;
                     Ok(())
                 }
-                // It went before it had said anything, or the operator stopped it.
+                // The client left before its first message, or the operator stopped the server.
                 Err(
                     ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled,
                 ) => Ok(()),
@@ -204,38 +203,38 @@ impl Server {
         })
     }
 
-    /// Waits until no call is under way: a commit that has begun is not to end with the process,
-    /// half done. Calls are cancelled with the connection, and those that have become tasks by
-    /// this; it may be given up where one doesn't end.
+    /// Waits until no call is under way, so that the process does not exit in the middle of a
+    /// commit. Ordinary calls are cancelled with their connection; this cancels those that have
+    /// become tasks. The caller can give up on a call that doesn't end by dropping the future.
     pub async fn idle(&self) {
         self.tasks.cancel_all();
         self.late.cancel_all();
         let _ = self.calls.write().await;
     }
 
-    /// What there is to hear of, for its clients.
+    /// Returns the changes that clients are notified of.
     pub(crate) fn changes(&self) -> &Changes {
         &self.changes
     }
 
-    /// The calls that wait for somebody's decision, and those that did.
+    /// Returns the tasks: calls that wait for a person's decision, or did.
     pub(crate) fn tasks(&self) -> &Tasks {
         &self.tasks
     }
 
-    /// Its tools as clients list them, but for `resolve`.
+    /// Returns the tools as clients list them, except for `resolve`.
     pub(crate) fn tools(&self) -> Vec<Tool> {
         let tools = self.session.tools();
         tools.iter().map(listing::of_session).collect()
     }
 
-    /// The schema of the params of a tool that is not `resolve`.
+    /// Returns the schema of the params of a tool other than `resolve`.
     pub(crate) fn parameters(&self, tool: &str) -> Option<Json> {
         let tools = self.session.tools_named(&[tool]);
         tools.into_iter().next().map(|it| it.parameters)
     }
 
-    /// Which client made each preview.
+    /// Returns which client made each preview.
     pub(crate) fn owners(&self) -> &Owners {
         &self.owners
     }
@@ -244,8 +243,8 @@ impl Server {
         &self.instructions
     }
 
-    /// Calls `resolve`. Where a person has to be asked, and the client has tasks, the call becomes
-    /// one.
+    /// Calls `resolve`. If a person has to be asked and the client supports tasks, the call becomes
+    /// a task.
     pub(crate) async fn resolve(
         &self,
         params: Value,
@@ -268,8 +267,8 @@ impl Server {
                 Ok(task) = &mut becomes => Err(Some(task)),
                 () = self.late.is_due(&caller) => Err(None),
                 () = context.ct.cancelled() => match caller.has_asked() {
-                    // A client that has reached its time limit cancels the call, while the person
-                    // goes on thinking: their decision counts.
+                    // A client cancels the call at its time limit while the person is still
+                    // thinking. Their decision counts.
                     true => Err(None),
                     false => {
                         stop.cancel();
@@ -281,14 +280,14 @@ impl Server {
         let token = context.meta.get_progress_token();
         let told = self.listeners.told(&context.peer, token, until_answered);
         let task = match told.await {
-            // It may have become one, and ended, since anybody looked.
+            // The call may have become a task, and ended, since the last check.
             Ok(answer) => match becomes.try_recv() {
                 Ok(task) => {
                     self.tasks.end(&task.task_id, answer);
                     task
                 }
                 Err(_) => {
-                    // Its client has cancelled the call since the person answered.
+                    // The client has cancelled the call since the person answered.
                     if context.ct.is_cancelled() && caller.has_asked() {
                         self.late.keep(&answer);
                     }
@@ -317,7 +316,7 @@ impl Server {
         self.answer(&caller, outcome).await
     }
 
-    /// The outcome of `resolve`, with what stands in its place where somebody was asked first.
+    /// Returns the outcome of `resolve`, or what replaces it if a person was asked first.
     async fn answer(
         &self,
         caller: &Caller,
@@ -346,17 +345,16 @@ impl Server {
         }
     }
 
-    /// What a person may choose who is asked about an apply that names no action, beside the one
-    /// that is meant.
+    /// Returns the other actions that a person may choose, if an apply names no action.
     async fn others(&self, params: &Value, caller: &Caller) -> Vec<Choice> {
         let names_none = params["action"] == "apply" && params["id"].is_null();
         if !names_none || matches!(caller.way, Way::None) {
             return Vec::new();
         }
-        // Where the stack can't be read, the call itself says so.
+        // If the stack can't be read, the call itself reports that.
         let pending = self.session.pending().await.unwrap_or_default();
         let mut others = Vec::new();
-        // One alone is the one that is meant, of which the approver is told.
+        // A single action is the one that is meant, and the approver has it.
         let several = pending.iter().filter(|_| pending.len() > 1);
         for it in several.take(CHOICES) {
             let effects = self.session.effects(&it.action.id).await;

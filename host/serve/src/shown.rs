@@ -52,7 +52,7 @@ fn left_out(changes: &[&Change], rows: usize, show: &str) -> Option<String> {
     Some(rendered(&Block::from(Line::from(line))))
 }
 
-/// A change as rows.
+/// A change, as rows.
 struct Named {
     rows: Vec<String>,
     /// The rows with its name and side effects. The others are its diff.

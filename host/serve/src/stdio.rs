@@ -1,7 +1,8 @@
-//! Standard input and output, a message on each line, with a client that may send anything.
+//! The transport over standard input and output: one message per line, from a client that may send
+//! anything.
 //!
-//! In place of `rmcp`'s own transport, which takes requests without a bound, and answers no line
-//! that is not JSON or too long.
+//! It replaces the transport of `rmcp`, which accepts requests without limit and does not answer
+//! lines that are too long or not JSON.
 
 mod batches;
 mod lines;
@@ -33,35 +34,35 @@ use lines::{LONGEST, Line, Lines};
 use message::{Message, Read, Refused, read};
 use requests::Requests;
 
-/// How long requests that wait may still begin when the client has closed its end; `rmcp` waits as
-/// long for answers then.
+/// How long waiting requests may still begin after the client has closed its end. `rmcp` then waits
+/// just as long for answers.
 const AFTER_THE_END: Duration = Duration::from_secs(5);
 
-/// A client's messages, and where those for it go.
+/// The messages from a client, and the writer for those to it.
 pub struct Stdio<R, W> {
     lines: Lines<R>,
     writer: Arc<Mutex<W>>,
     requests: Requests,
     begun: Begun,
-    /// Whether the version that was negotiated has batches.
+    /// True if the negotiated version has batches.
     has_batches: bool,
     batches: Batches,
-    /// Messages of a batch that are passed on.
+    /// The messages of a batch that are ready to be passed on.
     read: VecDeque<ClientJsonRpcMessage>,
-    /// Where the client says no more: until when its requests may still begin.
+    /// The deadline for requests to begin, once the client has closed its end.
     last_turns: Option<Instant>,
-    /// An error that is being written. Nothing is read meanwhile, so that a client has to read as
-    /// many answers as it makes mistakes.
+    /// An error that is being written. Nothing is read until it is written, so a client must read
+    /// as many answers as it makes mistakes.
     refusing: Option<Pin<Box<dyn Future<Output = io::Result<()>> + Send>>>,
 }
 
-/// How the conversation has begun.
+/// The way in which the conversation began.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Begun {
     Not,
     /// With `initialize`.
     Initialized,
-    /// With a request that says itself which version it is of, as of 2026-07-28.
+    /// With a request that carries its own protocol version, as of 2026-07-28.
     Stateless,
 }
 
@@ -115,7 +116,7 @@ where
         };
         let writer = Arc::clone(&self.writer);
         async move {
-            // The next one's turn is when the client has taken the answer.
+            // The turn ends, and the next request's begins, once the client has read the answer.
             match answered {
                 Answered::Alone(_turn) => write(&writer, &message).await,
                 Answered::Kept => Ok(()),
@@ -124,7 +125,7 @@ where
         }
     }
 
-    /// Whoever drops the future loses nothing.
+    /// Cancel-safe: dropping the future loses nothing.
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             if let Some(refusing) = &mut self.refusing {
@@ -174,7 +175,7 @@ where
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        // A client that reads nothing keeps the writer for good.
+        // A client that reads nothing blocks the writer for good.
         match self.writer.try_lock() {
             Ok(mut writer) => writer.shutdown().await,
             Err(_) => Ok(()),
@@ -186,7 +187,7 @@ impl<R, W> Stdio<R, W>
 where
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    /// The message, where it is to be passed on at once. Requests have to wait for their turn.
+    /// Returns the message if it can be passed on at once. Requests have to wait for their turn.
     fn take(&mut self, message: Message, bytes: usize) -> Message {
         let Some(message) = message? else {
             return Ok(None);
@@ -198,8 +199,8 @@ where
                 self.begun = begun;
                 Ok(None)
             }
-            // They are of no conversation yet: say of a request to which the client has not waited
-            // for an answer.
+            // Such messages belong to no conversation yet, for example to a request whose answer
+            // the client has not waited for.
             _ if self.begun == Begun::Not => Ok(None),
             JsonRpcMessage::Notification(notification) => {
                 let cancelled = match &notification.notification {
@@ -221,7 +222,7 @@ where
         }
     }
 
-    /// How the conversation has begun, with this request.
+    /// Returns how the conversation begins with this request.
     fn begins(&self, request: &JsonRpcRequest<ClientRequest>) -> Result<Begun, Refused> {
         let refused = |error| {
             let id = Some(request.id.clone());
@@ -270,19 +271,19 @@ where
         }
     }
 
-    /// The error, as it is written.
+    /// Returns the error in the form in which it is written.
     fn error(&self, refused: Refused) -> Value {
         let mut message = json!({"jsonrpc": "2.0", "error": refused.error});
         match refused.id {
             Some(id) => message["id"] = id.into_json_value(),
-            // JSON-RPC wants one that is null, and MCP none, from 2026-07-28 on.
+            // JSON-RPC requires a null id; MCP requires none, from 2026-07-28 on.
             None if self.begun == Begun::Stateless => {}
             None => message["id"] = Value::Null,
         }
         message
     }
 
-    /// Has this written before anything else is read.
+    /// Writes a message before anything else is read.
     fn write_first(&mut self, message: Value) {
         let writer = Arc::clone(&self.writer);
         let before = self.refusing.take();
@@ -297,7 +298,8 @@ where
 
 const INITIALIZE: &str = "initialize";
 
-/// Whether it begins a conversation of requests that say of themselves what `initialize` says once.
+/// Returns whether a request begins a conversation in which each request carries what `initialize`
+/// would say once.
 fn says_its_version(request: &ClientRequest) -> bool {
     let asks = matches!(
         request,

@@ -1,14 +1,14 @@
-//! JSON whose text has half of a surrogate pair.
+//! JSON whose text contains half of a surrogate pair.
 //!
-//! Programs whose strings are UTF-16, such as those in JavaScript, write a string that was cut in
-//! the middle of an emoji as `"\ud83d"`. JSON's grammar has it, and no text in UTF-8 can hold it.
+//! Programs with UTF-16 strings, such as those in JavaScript, write a string that was cut in the
+//! middle of an emoji as `"\ud83d"`. JSON's grammar allows it, but UTF-8 text can't hold it.
 
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Returns what to answer to JSON that can't be read only because of that, and to which request.
-/// `None` if something else is wrong with it.
+/// Returns the answer to JSON that can't be read only because of a lone surrogate, and the id of
+/// its request. Returns `None` if something else is wrong with it.
 pub fn refusal(json: &[u8]) -> Option<(Option<RequestId>, ErrorData)> {
     let readable: Value = serde_json::from_slice(&replaced(json)?).ok()?;
     let id = readable.get("id").map(RequestId::deserialize);
@@ -17,7 +17,7 @@ pub fn refusal(json: &[u8]) -> Option<(Option<RequestId>, ErrorData)> {
     Some((id.and_then(Result::ok), error))
 }
 
-/// The same JSON with U+FFFD for each half of a pair. `None` if it has none.
+/// Returns the JSON with U+FFFD for each lone surrogate. Returns `None` if it has none.
 fn replaced(json: &[u8]) -> Option<Vec<u8>> {
     let mut replaced = json.to_vec();
     let mut found = false;
@@ -41,7 +41,7 @@ fn replaced(json: &[u8]) -> Option<Vec<u8>> {
     found.then_some(replaced)
 }
 
-/// The number of the escape `\uXXXX` that begins there.
+/// Returns the number of the escape `\uXXXX` that starts at `at`.
 fn escaped(json: &[u8], at: usize) -> Option<u16> {
     let digits = json.get(at..at + 6)?.strip_prefix(b"\\u")?;
     let digits = std::str::from_utf8(digits).ok()?;

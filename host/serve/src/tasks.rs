@@ -1,10 +1,10 @@
 //! Applies that wait for a person, as tasks of the client that asked for them: the protocol's
 //! extension `io.modelcontextprotocol/tasks`.
 //!
-//! A task is the call that asked for the apply, and not the action, which is in the store: it ends
-//! with the process, and the action stays pending then. `rmcp` has a manager of tasks, which keeps
-//! each that has ended for as long as one may wait, however many there are, and ends those whose
-//! time is up in the middle of an apply.
+//! A task is the call that asked for the apply, and not the action, which is in the store. The task
+//! ends with the process, and its action stays pending. The task manager of `rmcp` is not used: it
+//! keeps each ended task for as long as a task may wait, without limiting their number, and ends
+//! tasks whose time is up in the middle of an apply.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -23,14 +23,14 @@ use crate::question::{self, KEY};
 /// How long a person may take. The action stays pending after that.
 pub const ANSWERED_WITHIN: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How often a client should ask how a task is.
+/// How often a client should poll a task.
 const POLLED_EVERY: Duration = Duration::from_secs(2);
 
-/// How many tasks a conversation may have. The first that has ended makes room for another; where
-/// all wait, an apply becomes none, and is answered at once.
+/// The most tasks of a conversation. The oldest ended task makes room for a new one. If all of them
+/// are waiting, an apply becomes no task and is answered at once.
 const MOST: usize = 128;
 
-/// The tasks of a conversation, oldest first. Clones are the same.
+/// The tasks of a conversation, oldest first. Clones share state.
 #[derive(Clone, Default)]
 pub struct Tasks(Arc<Mutex<Vec<Entry>>>);
 
@@ -38,12 +38,12 @@ struct Entry {
     task: Task,
     payload: TaskPayload,
     begun: Instant,
-    /// Where the answer goes, while one is waited for.
+    /// The receiver of the answer, while the task waits for one.
     answer: Option<oneshot::Sender<ElicitResult>>,
     stop: CancellationToken,
 }
 
-/// A call that may become a task, until it has.
+/// A call that may become a task.
 pub struct Candidate {
     tasks: Tasks,
     /// Cancels the call.
@@ -52,8 +52,8 @@ pub struct Candidate {
 }
 
 impl Tasks {
-    /// Has the call of this token become a task where it wants to; whoever made the call hears of
-    /// that.
+    /// Returns a candidate for the call with this token, and a receiver for the task that the call
+    /// becomes, if it does.
     pub fn candidate(&self, stop: &CancellationToken) -> (Candidate, oneshot::Receiver<Task>) {
         let (begun, becomes) = oneshot::channel();
         let candidate = Candidate {
@@ -64,15 +64,15 @@ impl Tasks {
         (candidate, becomes)
     }
 
-    /// How a task is. None where there is no such task.
+    /// Returns the state of a task, or `None` if there is no such task.
     pub fn get(&self, id: &str) -> Option<DetailedTask> {
         self.with(id, |entry| {
             DetailedTask::new(entry.task.clone(), entry.payload.clone())
         })
     }
 
-    /// Hands on what a person answered. Whatever else is among the answers counts for nothing, as
-    /// the protocol wants it. None where there is no such task.
+    /// Passes a person's answer on. Other entries among the answers are ignored, as the protocol
+    /// requires. Returns `None` if there is no such task.
     pub fn answer(&self, id: &str, answers: &InputResponses) -> Option<Result<(), ErrorData>> {
         self.with(id, |entry| {
             let Some(answer) = answers.get(KEY).filter(|_| entry.asks()) else {
@@ -90,18 +90,18 @@ impl Tasks {
         })
     }
 
-    /// Cancels the call; the action stays pending. None where there is no such task.
+    /// Cancels the call. Its action stays pending. Returns `None` if there is no such task.
     pub fn cancel(&self, id: &str) -> Option<()> {
         self.with(id, |entry| entry.stop.cancel())
     }
 
-    /// Cancels all.
+    /// Cancels all tasks.
     pub fn cancel_all(&self) {
         self.change(|tasks| tasks.iter().for_each(|entry| entry.stop.cancel()));
     }
 
-    /// Notes how one has ended: with what its call is answered. A task asks within itself, so that
-    /// this is no question.
+    /// Records the end of a task, with the answer to its call. A task asks its own questions, so
+    /// the answer is never one.
     pub fn end(&self, id: &str, answer: CallToolResponse) {
         let result = match answer {
             CallToolResponse::Complete(result) => Some(result),
@@ -151,7 +151,7 @@ impl Entry {
         self.payload.status().is_terminal()
     }
 
-    /// Whether a question of it is open.
+    /// Returns whether the task has an open question.
     fn asks(&self) -> bool {
         match &self.payload {
             TaskPayload::InputRequired { input_requests } => input_requests.contains_key(KEY),
@@ -167,11 +167,12 @@ impl Entry {
 }
 
 impl Candidate {
-    /// Has the call become a task that waits for a person. `how` says how they decide; where the
-    /// client can ask them, it gets the question. Gives their answer, once there is one.
+    /// Turns the call into a task that waits for a person. `how` says how the person decides. If
+    /// the client can ask them, it gets the question. Returns the person's answer, once there is
+    /// one.
     ///
     /// # Errors
-    /// Where there is no room for another task, or no randomness to name it by; the call is to end.
+    /// If there is no room for another task, or no randomness for its id. The call must then end.
     pub fn begin(
         self,
         how: &str,
@@ -198,7 +199,7 @@ impl Candidate {
         if !self.tasks.begin(entry) {
             return Err("too many tasks wait for a decision");
         }
-        // It is there to be asked about before its client hears of it.
+        // The client can query the task before it learns of it.
         let _ = self.begun.send(task);
         Ok(answered)
     }

@@ -1,7 +1,8 @@
-//! The tool `list_pending`: what waits to be resolved, and whose it is.
+//! The tool `list_pending`, which lists the actions to resolve and their clients.
 //!
-//! A model that has lost its context knows no ids, and over HTTP several clients may use one token.
-//! So the list says of each action which client made the preview, and in which conversation.
+//! A model that has lost its context knows no ids, and over HTTP several clients may share one
+//! token. So the list names, for each action, the client that made the preview and the
+//! conversation.
 
 use airlock_host::pending::{NamedAction, StackedAction};
 use rmcp::model::{CallToolResult, JsonObject, Tool, ToolAnnotations};
@@ -16,10 +17,10 @@ pub const LIST_PENDING: &str = "list_pending";
 /// The most actions that are listed.
 const LISTED: usize = 50;
 
-/// The most conversations that are looked into for one list.
+/// The most conversations that one list covers.
 const LOOKED_INTO: usize = 100;
 
-/// The tool, as clients list it.
+/// Returns the tool, as clients list it.
 pub fn tool() -> Tool {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
     let schema: JsonObject = match schema {
@@ -37,7 +38,8 @@ pub fn tool() -> Tool {
         .with_annotations(annotations)
 }
 
-/// Answers a call of the tool in a conversation, whose client has these others.
+/// Answers a call of the tool in the conversation `here`. `others` are the client's other
+/// conversations.
 pub async fn answer(here: &Server, others: &[Server]) -> CallToolResult {
     let waiting = match all(here, others).await {
         Ok(waiting) => waiting,
@@ -61,10 +63,10 @@ pub async fn answer(here: &Server, others: &[Server]) -> CallToolResult {
     result
 }
 
-/// The answer to a model that calls `resolve` without an id if it could mean several actions.
-/// `None` if only one could.
+/// Returns the answer to a model that calls `resolve` without an id, if it could mean several
+/// actions. Returns `None` if only one is possible.
 pub async fn must_name(here: &Server, others: &[Server]) -> Option<String> {
-    // If a stack can't be read, the call itself says so.
+    // If a stack can't be read, the call itself reports that.
     let waiting = all(here, others).await.ok()?;
     if others.is_empty() && waiting.len() < 2 {
         return None;
@@ -79,8 +81,8 @@ pub async fn must_name(here: &Server, others: &[Server]) -> Option<String> {
     ))
 }
 
-/// The answer to a call of another tool that is skipped while something is pending.
-/// `None` if nothing is.
+/// Returns the answer to a call of another tool that is skipped while an action is pending. Returns
+/// `None` if nothing is pending.
 pub async fn skipped(here: &Server, tool: &str) -> Option<CallToolResult> {
     let waiting = of(here, true).await.ok()?;
     let top = waiting.first()?;
@@ -91,7 +93,7 @@ pub async fn skipped(here: &Server, tool: &str) -> Option<CallToolResult> {
     Some(answer::of_mistake(&told))
 }
 
-/// An action that waits.
+/// A pending action.
 struct Waiting {
     stacked: StackedAction,
     /// The name that the client gave, if this server has seen it make the preview.
@@ -99,7 +101,7 @@ struct Waiting {
     is_here: bool,
 }
 
-/// What waits in these conversations: first what waits here.
+/// Returns the pending actions of these conversations, those of `here` first.
 async fn all(here: &Server, others: &[Server]) -> Result<Vec<Waiting>, airlock_host::Error> {
     let mut waiting = of(here, true).await?;
     for other in others.iter().take(LOOKED_INTO) {

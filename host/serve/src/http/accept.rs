@@ -5,8 +5,8 @@ use hyper::header::{ACCEPT, HeaderMap, HeaderValue};
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
-/// Names both media types of the transport in `Accept` where wildcards such as `*/*` stand for
-/// them: the transport looks for their names.
+/// Replaces wildcards in `Accept`, such as `*/*`, with both media types of the transport, which
+/// looks for their exact names.
 pub fn name_wildcards(headers: &mut HeaderMap) {
     let said: Vec<&str> = headers
         .get_all(ACCEPT)
@@ -50,7 +50,7 @@ impl<'a> Range<'a> {
     }
 }
 
-/// By the most specific range that names it, as HTTP has it.
+/// Returns whether the most specific matching range accepts this type, as HTTP specifies.
 fn is_accepted(kind: &str, ranges: &[Range<'_>]) -> bool {
     let main = kind.split('/').next().unwrap_or_default();
     let family = format!("{main}/*");

@@ -1,4 +1,4 @@
-//! Batches, several messages in one body: version 2025-03-26 of the protocol has them.
+//! Batches: several messages in one body, a feature of protocol version 2025-03-26.
 
 #![expect(
     clippy::result_large_err,
@@ -20,7 +20,7 @@ use serde_json::value::RawValue;
 use super::bodies::{Answer, method, not_a_message};
 use super::gate::SESSION;
 
-/// The most messages of a batch.
+/// The most messages in a batch.
 const LONGEST: usize = 64;
 
 /// The only version that has batches.
@@ -29,10 +29,10 @@ const VERSION: &str = "2025-03-26";
 /// Returns the messages of a batch.
 ///
 /// # Errors
-/// What to answer if the client's version has no batches, and if something in it is no message, or
-/// is `initialize`, which is sent alone.
+/// The answer to send if the client's version has no batches, or if a part is not a message or is
+/// `initialize`, which must be sent alone.
 pub fn messages(bytes: &Bytes, headers: &HeaderMap) -> Result<Vec<Bytes>, Answer> {
-    // A client that says no version is of this one: later ones say theirs.
+    // A client that sends no version uses this one: later versions require the header.
     let version = headers.get("mcp-protocol-version");
     let has_batches = headers.contains_key(SESSION) && version.is_none_or(|it| it == VERSION);
     let parts: Vec<&RawValue> = serde_json::from_slice(bytes).unwrap_or_default();
@@ -49,7 +49,7 @@ pub fn messages(bytes: &Bytes, headers: &HeaderMap) -> Result<Vec<Bytes>, Answer
     messages.collect()
 }
 
-/// Returns one answer for all messages of a batch: their streams of events, one after the other.
+/// Returns one answer to all messages of a batch: their event streams, one after the other.
 pub fn joined(answers: Vec<Answer>) -> Option<Answer> {
     let (streams, others): (Vec<_>, Vec<_>) = answers
         .into_iter()
@@ -64,7 +64,7 @@ pub fn joined(answers: Vec<Answer>) -> Option<Answer> {
     Some(Answer::from_parts(head, Chain { bodies }.boxed()))
 }
 
-/// Bodies, one after the other.
+/// Bodies that are sent one after the other.
 struct Chain {
     bodies: VecDeque<BoxBody<Bytes, Infallible>>,
 }

@@ -26,18 +26,18 @@ use crate::surrogates;
 /// What is answered.
 pub type Answer = Response<BoxBody<Bytes, Infallible>>;
 
-/// How long the body of a request may take.
+/// How long the body of a request may take to arrive.
 const WITHIN: Duration = Duration::from_secs(30);
 
-/// How many bytes a principal's bodies may have together that are in memory, beyond what one may
-/// have.
+/// The most bytes that a principal's bodies may take in memory together, in addition to the limit
+/// of one body.
 const TOGETHER: usize = 64 << 20;
 
-/// In which units that is counted.
+/// The unit in which these bytes are counted.
 const UNIT: usize = 1024;
 
-/// Reads the bodies of a principal, so that neither one nor all together take more memory or time
-/// than there is, and none of another's waits for them.
+/// The reader of a principal's bodies. It limits the memory and time of each body and of all
+/// together, and never makes one principal wait for another.
 pub struct Bodies {
     largest: usize,
     room: Arc<Semaphore>,
@@ -48,7 +48,7 @@ pub struct Read {
     pub bytes: Bytes,
     /// The protocol's method, if it has one.
     pub method: Option<String>,
-    /// Whether it is an array, of messages that are not parsed yet.
+    /// True if it is an array, whose messages are not parsed yet.
     pub is_batch: bool,
     _room: OwnedSemaphorePermit,
 }
@@ -68,12 +68,12 @@ impl Bodies {
         }
     }
 
-    /// Reads the body of a request that has one message of the protocol, or a batch.
+    /// Reads the body of a request: one message of the protocol, or a batch.
     ///
     /// # Errors
-    /// What to answer in its place.
+    /// The answer to send instead.
     pub async fn read(&self, body: Incoming) -> Result<Read, Answer> {
-        // One that doesn't say how long it is may become as long as any may be.
+        // A body of unknown length may grow to the limit.
         let length = body.size_hint().exact();
         let length = length.map_or(self.largest, |it| usize::try_from(it).unwrap_or(usize::MAX));
         if length > self.largest {
@@ -121,10 +121,10 @@ impl Bodies {
     }
 }
 
-/// The method of a message, where the bytes are one.
+/// Returns the method of a message, if it has one.
 ///
 /// # Errors
-/// What to answer where they are none.
+/// The answer to send if the bytes are not a message.
 pub fn method(bytes: &[u8]) -> Result<Option<String>, Answer> {
     let is_object = bytes.trim_ascii_start().starts_with(b"{");
     if let Ok(message) = serde_json::from_slice::<Message>(bytes)
@@ -145,7 +145,7 @@ fn check_json(bytes: &[u8]) -> Result<(), Answer> {
     Err(mistake(ErrorCode::PARSE_ERROR, told))
 }
 
-/// The answer to a message that the transport could not read.
+/// Returns the answer to a message that the transport could not read.
 pub fn not_read(bytes: &[u8]) -> Answer {
     match surrogates::refusal(bytes) {
         Some((id, error)) => refused(id, &error),
@@ -153,13 +153,13 @@ pub fn not_read(bytes: &[u8]) -> Answer {
     }
 }
 
-/// JSON that is nothing of the protocol.
+/// Returns the answer to JSON that is not a message of the protocol.
 pub fn not_a_message() -> Answer {
     let told = "the body is no message of JSON-RPC 2.0 that the protocol has; batches are taken in sessions of version 2025-03-26 alone, of 64 messages at most";
     mistake(ErrorCode::INVALID_REQUEST, told.to_owned())
 }
 
-/// An error of the protocol, for what can't be told apart.
+/// Returns a protocol error for a message whose id is unknown.
 fn mistake(code: ErrorCode, message: String) -> Answer {
     refused(None, &ErrorData::new(code, message, None))
 }
@@ -173,7 +173,7 @@ fn refused(id: Option<RequestId>, error: &ErrorData) -> Answer {
     )
 }
 
-/// A text for whoever looks at it.
+/// Returns an answer in plain text, for people.
 pub fn text(status: StatusCode, told: impl Into<String>) -> Answer {
     answer(status, "text/plain; charset=utf-8", told.into() + "\n")
 }

@@ -22,20 +22,20 @@ use super::visitors::{Visitor, Visitors};
 /// How long a connection may take to send the headers of its next request, idle time included.
 const HEADERS_WITHIN: Duration = Duration::from_secs(30);
 
-/// How long a client may take none of what it is sent.
+/// How long a client may stop reading before its connection is closed.
 const TAKEN_WITHIN: Duration = Duration::from_secs(30);
 
-/// How many headers a request may have, and how many bytes they may have together.
+/// The most headers of a request, and the most bytes of all of them together.
 const HEADERS: usize = 100;
 const HEADER_BYTES: usize = 32 << 10;
 
-/// How long connections are waited for at the end.
+/// How long to wait for connections at the end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long nothing is accepted after that has failed: mostly there are no descriptors then.
+/// How long to pause after a failed accept, which mostly means that no file descriptors are left.
 const AFTER_FAILURE: Duration = Duration::from_millis(100);
 
-/// Serves all that connect, until `stop` is cancelled.
+/// Serves all connections until `stop` is cancelled.
 pub async fn accept(listener: TcpListener, most: usize, gate: Arc<Gate>, stop: CancellationToken) {
     let room = Arc::new(Semaphore::new(most));
     let visitors = Arc::new(Visitors::new(most, gate.principals()));
@@ -81,7 +81,7 @@ async fn serve(
     gate: Arc<Gate>,
     stop: CancellationToken,
 ) {
-    // What is sent is small, and waited for.
+    // Messages are small, and the client waits for them.
     let _ = stream.set_nodelay(true);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(TAKEN_WITHIN));

@@ -13,17 +13,17 @@ use super::{Conversation, Sessions};
 use crate::metrics::{Metrics, Now};
 use crate::server::{ServeError, Server};
 
-/// All that are open. A principal's default one is called as the principal is, and each other as
-/// the principal, a dot, and an id of its own.
+/// The open conversations. A principal's default one has the principal's name. The others are named
+/// after the principal, with a dot and a unique id.
 pub struct Conversations {
     sessions: Arc<dyn Sessions>,
     metrics: Metrics,
-    /// Of those ids that clients carry without a session of the transport's.
+    /// Seals the ids that clients carry without a session of the transport.
     seals: RequestStateCodec,
     most: usize,
     listing: Server,
     open: Mutex<HashMap<String, Open>>,
-    /// Each principal, by its name, as far as it has had a conversation.
+    /// The tenants of the principals that have had a conversation, by name.
     tenants: Mutex<HashMap<String, Tenant>>,
     ending: UnboundedSender<Server>,
 }
@@ -33,7 +33,7 @@ struct Open {
     used: Instant,
 }
 
-/// Why there is no conversation.
+/// The reason why there is no conversation.
 #[derive(Debug, thiserror::Error)]
 pub enum NoConversation {
     #[error(
@@ -49,6 +49,8 @@ pub enum NoConversation {
 }
 
 impl Conversations {
+    /// Opens the session that lists tools. There are no conversations yet.
+    ///
     /// # Errors
     /// [`ServeError::Randomness`], and those of [`Sessions::open`].
     pub fn new(
@@ -74,25 +76,25 @@ impl Conversations {
         })
     }
 
-    /// For what all have in common.
+    /// Returns the server for everything that all conversations share.
     pub fn listing(&self) -> &Server {
         &self.listing
     }
 
-    /// The name of a new conversation of a principal.
+    /// Returns the name of a new conversation of a principal.
     pub fn new_name(principal: &str) -> String {
         format!("{principal}.{}", SessionId::generate(SystemTime::now()))
     }
 
-    /// The id of a new conversation, as a client carries it: it can't be made, nor used by another
-    /// principal. There is no conversation before it is used.
+    /// Returns the id of a new conversation, in the form that a client carries: it can't be forged,
+    /// or used by another principal. The conversation opens on first use.
     pub fn new_id(&self, principal: &str) -> String {
         let name = Self::new_name(principal);
         let options = SealOptions::new().associated_data(principal.as_bytes());
         self.seals.seal_with(name.as_bytes(), &options)
     }
 
-    /// The name of the conversation that a client means, by such an id.
+    /// Returns the name of the conversation that a client means by such an id.
     ///
     /// # Errors
     /// [`NoConversation::Unknown`].
@@ -102,7 +104,7 @@ impl Conversations {
         String::from_utf8(opened).map_err(|_| NoConversation::Unknown)
     }
 
-    /// The conversation of this name, which is opened where it is not open.
+    /// Returns the conversation of this name, and opens it if necessary.
     ///
     /// # Errors
     /// [`NoConversation::TooMany`] and [`NoConversation::Session`].
@@ -112,7 +114,8 @@ impl Conversations {
                 found.used = Instant::now();
                 return Ok(found.server.clone());
             }
-            // A principal's own is always there, and what others have takes none of its room.
+            // A principal's default conversation is always allowed, and takes none of the others'
+            // room.
             if let Some((principal, _)) = name.split_once('.') {
                 let own = open.keys().filter(|it| is_of(it, principal));
                 let count = own.filter(|it| it.contains('.')).count();
@@ -136,7 +139,7 @@ impl Conversations {
         })
     }
 
-    /// The principal whose conversation has this name, as a tenant of the engine.
+    /// Returns the engine's tenant for the principal whose conversation has this name.
     fn tenant(&self, name: &str) -> Tenant {
         let principal = name
             .split_once('.')
@@ -145,12 +148,12 @@ impl Conversations {
         tenants.entry(principal.to_owned()).or_default().clone()
     }
 
-    /// All of all principals.
+    /// Returns all conversations of all principals.
     pub fn all(&self) -> Vec<Server> {
         self.with_open(|open| open.values().map(|open| open.server.clone()).collect())
     }
 
-    /// How much is open and live.
+    /// Returns how many conversations are open and how many instances are live.
     pub fn now(&self) -> Now {
         Now {
             conversations: self.with_open(|open| open.len()),
@@ -158,7 +161,7 @@ impl Conversations {
         }
     }
 
-    /// All that a principal has.
+    /// Returns all conversations of a principal.
     pub fn of(&self, principal: &str) -> Vec<Server> {
         self.with_open(|open| {
             let own = open.iter().filter(|(name, _)| is_of(name, principal));
@@ -166,7 +169,8 @@ impl Conversations {
         })
     }
 
-    /// Looks through all that a principal has, until something is found; that one is used by it.
+    /// Looks through a principal's conversations until `look` finds something, and marks that
+    /// conversation as used.
     pub fn find_in<T>(&self, principal: &str, look: impl Fn(&Server) -> Option<T>) -> Option<T> {
         self.with_open(|open| {
             let mut own = open.iter_mut().filter(|(name, _)| is_of(name, principal));
@@ -178,7 +182,7 @@ impl Conversations {
         })
     }
 
-    /// That of a principal's conversations on whose stack an action is.
+    /// Returns the principal's conversation that has this action on its stack.
     pub async fn having(&self, principal: &str, id: &ActionId) -> Option<Server> {
         for server in self.of(principal) {
             if has(&server, id).await {
@@ -188,14 +192,15 @@ impl Conversations {
         None
     }
 
-    /// Ends one.
+    /// Ends a conversation.
     pub fn end(&self, name: &str) {
         if let Some(ended) = self.with_open(|open| open.remove(name)) {
             let _ = self.ending.send(ended.server);
         }
     }
 
-    /// Ends those that nobody has used for so long, but for principals' own, which are few.
+    /// Ends conversations that were idle for this long, except for the principals' default ones,
+    /// which are few.
     pub fn end_idle(&self, idle: Duration) {
         let ended = self.with_open(|open| {
             let is_idle =
@@ -208,7 +213,7 @@ impl Conversations {
         }
     }
 
-    /// Ends all.
+    /// Ends all conversations.
     pub fn end_all(&self) {
         for (_, open) in self.with_open(std::mem::take) {
             let _ = self.ending.send(open.server);
@@ -220,7 +225,7 @@ impl Conversations {
     }
 }
 
-/// Whether an action is pending on this stack.
+/// Returns whether an action is pending on this server's stack.
 pub async fn has(server: &Server, id: &ActionId) -> bool {
     let pending = server.session().pending().await.unwrap_or_default();
     pending.iter().any(|it| it.action.id == *id)

@@ -1,4 +1,4 @@
-//! What each request must have before anything reads it.
+//! The checks of each request before its body is read.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -33,7 +33,7 @@ const RETRY: Duration = Duration::from_secs(1);
 
 pub(super) const SESSION: &str = "mcp-session-id";
 
-/// Lets requests in that are of somebody, and from where they may be.
+/// The gate for requests: checks their token, rate and origin.
 pub struct Gate {
     tokens: Tokens,
     clock: DefaultClock,
@@ -43,7 +43,8 @@ pub struct Gate {
     metrics: Metrics,
 }
 
-/// Sessions of the transport are of one principal: another's are unknown to it.
+/// The limits and sessions of one principal. Sessions of the transport belong to one principal:
+/// they are unknown to others.
 struct OfPrincipal {
     rate: DefaultDirectRateLimiter,
     bodies: Bodies,
@@ -75,7 +76,7 @@ impl Gate {
         }
     }
 
-    /// How many principals there are.
+    /// Returns the number of principals.
     pub fn principals(&self) -> usize {
         self.of_principals.len()
     }
@@ -84,14 +85,14 @@ impl Gate {
         &self.metrics
     }
 
-    /// Answers a request. The body of one that lacks anything is never read.
+    /// Answers a request. If a check of its headers fails, its body is never read.
     pub async fn handle(&self, request: Request<Incoming>, visitor: &Visitor) -> Answer {
         if request.uri().path() == HEALTH && request.method() == Method::GET {
             return text(StatusCode::OK, "ok");
         }
         if request.uri().path() == METRICS {
             let (Ok(answer) | Err(answer)) = self.numbers(&request);
-            // A successful scrape comes every few seconds, and is not worth a line.
+            // Successful scrapes arrive every few seconds and are not worth logging.
             if !answer.status().is_success() {
                 let status = answer.status().as_u16();
                 tracing::info!(status, "{} {METRICS}", request.method());
@@ -159,7 +160,7 @@ impl Gate {
             return self.answer_batch(one, &head, &read.bytes).await;
         }
         if begins {
-            // Clients that reconnect send the one that they had before.
+            // Clients that reconnect send their previous id.
             head.headers.remove(SESSION);
             let open = one.sessions.sessions.read().await.len();
             if open >= self.max_conversations {
@@ -173,17 +174,17 @@ impl Gate {
         });
         let request = Request::from_parts(head, Full::new(read.bytes.clone()));
         let answer = one.service.handle(request).await;
-        // The transport says this of messages too that it can't read.
+        // The transport also answers this to messages that it can't read.
         match answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
             true => Err(not_read(&read.bytes)),
             false => Ok(answer),
         }
     }
 
-    /// Whose request it is, as its headers say.
+    /// Returns the principal of a request, by its headers.
     #[expect(clippy::result_large_err, reason = "it is sent at once")]
     fn principal(&self, headers: &HeaderMap) -> Result<(&Principal, &OfPrincipal), Answer> {
-        // Which one counts would depend on who reads it, a proxy or this.
+        // With duplicates, a proxy and this server could each pick a different one.
         for once in [HOST, AUTHORIZATION] {
             if headers.get_all(&once).iter().count() > 1 {
                 let told = format!("the header `{once}` is there more than once");
@@ -196,7 +197,7 @@ impl Gate {
         Ok((principal, one.ok_or_else(unauthorized)?))
     }
 
-    /// The metrics, for who may read them.
+    /// Returns the metrics, if the principal may read them.
     #[expect(clippy::result_large_err, reason = "it is sent at once")]
     fn numbers(&self, request: &Request<Incoming>) -> Result<Answer, Answer> {
         if request.method() != Method::GET {
@@ -223,7 +224,7 @@ impl Gate {
         bytes: &Bytes,
     ) -> Result<Answer, Answer> {
         let messages = batch::messages(bytes, &head.headers)?;
-        // The request that they came in was counted.
+        // The request that carried the batch was already counted.
         for _ in 1..messages.len() {
             self.check_rate(&one.rate)?;
         }
@@ -277,8 +278,8 @@ impl OfPrincipal {
         }
     }
 
-    /// A session of the transport that is none of the principal's is not found, whatever is asked
-    /// of it.
+    /// Checks that a session of the transport belongs to the principal. If not, every request to it
+    /// gets "not found".
     async fn check_session(&self, headers: &HeaderMap) -> Result<(), Answer> {
         let Some(id) = headers.get(SESSION) else {
             return Ok(());
@@ -294,8 +295,8 @@ impl OfPrincipal {
     }
 }
 
-/// What the transport does by itself: the checks of `Host` and `Origin` among it, which keep web
-/// pages away.
+/// Returns the transport's configuration, including its checks of `Host` and `Origin`, which keep
+/// web pages away.
 fn transport(
     settings: &HttpSettings,
     listens_on: SocketAddr,
@@ -310,7 +311,7 @@ fn transport(
         hosts.push(listens_on.ip().to_string());
     }
     hosts.extend(settings.hosts.iter().cloned());
-    // Some clients send the server's own, which nobody else can have a page at.
+    // Some clients send the server's own origin, where no one else can host a page.
     let mut origins = vec![format!("http://{listens_on}")];
     origins.extend(settings.origins.iter().cloned());
     StreamableHttpServerConfig::default()
@@ -321,8 +322,8 @@ fn transport(
         .with_cancellation_token(stop.clone())
 }
 
-/// The answer to a client that has ended its session. The transport has only accepted that, which
-/// some clients take for a failure.
+/// Returns the answer to a client that has ended its session. The transport answers "accepted",
+/// which some clients take for a failure.
 fn ended(mut answer: Answer) -> Answer {
     if answer.status() == StatusCode::ACCEPTED {
         *answer.status_mut() = StatusCode::NO_CONTENT;
@@ -330,7 +331,7 @@ fn ended(mut answer: Answer) -> Answer {
     answer
 }
 
-/// The token of a request.
+/// Returns the token of a request.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let said = headers.get(AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = said.split_once(' ')?;

@@ -1,11 +1,11 @@
-//! How a stream goes on that was cut off.
+//! Resuming a stream that was cut off.
 
 use hyper::header::{HeaderMap, HeaderValue};
 
 const LAST_EVENT: &str = "last-event-id";
 
-/// Asks the transport for what comes after the last event that the client has. It begins with the
-/// event that is named, and a person would be asked the same question again.
+/// Asks the transport for the events after the last one that the client has. The transport would
+/// start with the named event itself, and a person would be asked the same question again.
 pub fn begin_after_last(headers: &mut HeaderMap) {
     let Some(next) = headers.get(LAST_EVENT).and_then(next) else {
         return;
@@ -13,8 +13,8 @@ pub fn begin_after_last(headers: &mut HeaderMap) {
     headers.insert(LAST_EVENT, next);
 }
 
-/// The id of the event after this one: the transport's ids are a number, and that of the request
-/// whose stream it is, if it is one's.
+/// Returns the id of the next event. The transport's ids are a number and, if the stream belongs to
+/// a request, that request's number.
 fn next(last: &HeaderValue) -> Option<HeaderValue> {
     let last = last.to_str().ok()?;
     let (number, request) = match last.split_once('/') {
@@ -34,7 +34,7 @@ mod tests {
         for (last, expected) in [
             ("0", "1"),
             ("9/4", "10/4"),
-            // What is no event of the transport's is left to it.
+            // Other ids are left to the transport.
             ("", ""),
             ("x/4", "x/4"),
             ("-1", "-1"),

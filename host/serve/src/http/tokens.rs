@@ -1,4 +1,4 @@
-//! Who may speak with a server over HTTP: whoever has a token.
+//! Tokens, which give access to a server over HTTP.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -7,16 +7,16 @@ use sha2::{Digest, Sha256};
 
 use crate::server::ServeError;
 
-/// How short a token may be, in characters. One of 32 hexadecimal digits can't be guessed.
+/// The fewest characters of a token. 32 hexadecimal digits can't be guessed.
 const SHORTEST: usize = 32;
 
-/// How long a principal's name may be, in characters.
+/// The most characters of a principal's name.
 const LONGEST_NAME: usize = 32;
 
-/// Whoever has one token.
+/// The holder of one token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
-    /// What they are called in records.
+    /// The name in records.
     pub name: String,
     /// The access that the token gives.
     pub access: Access,
@@ -26,45 +26,45 @@ pub struct Principal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Access {
-    /// All tools, `resolve` among them.
+    /// All tools, including `resolve`.
     Decide,
-    /// All tools but `resolve`.
+    /// All tools except `resolve`.
     Preview,
-    /// The [metrics](super::METRICS), and nothing else.
+    /// Only the [metrics](super::METRICS).
     Metrics,
 }
 
 impl Principal {
-    /// Whether `resolve` is there for them.
+    /// Returns whether the principal may use `resolve`.
     pub fn may_decide(&self) -> bool {
         self.access == Access::Decide
     }
 }
 
-/// The tokens of a server. Of each, only the digest is kept.
+/// The tokens of a server. Only the digest of each one is kept.
 pub struct Tokens(Vec<(Principal, [u8; 32])>);
 
-/// What is wrong with a file of tokens. The line is counted from 1; a token is never shown.
+/// The problem with a file of tokens. Lines are counted from 1. Tokens are never shown.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {
-    /// There is no token in it.
+    /// The file has no token.
     #[error(
         "it has no token; a line of it is `NAME:TOKEN`, `NAME:TOKEN:read-only` or `NAME:TOKEN:metrics`"
     )]
     Empty,
-    /// A line is not one of a principal.
+    /// A line is malformed.
     #[error("line {line}: {problem}")]
     Line {
-        /// Which line.
+        /// The number of the line.
         line: usize,
-        /// What is wrong, as a clause.
+        /// The problem, as a clause.
         problem: &'static str,
     },
 }
 
 impl Tokens {
-    /// A new token for one principal, and the token itself, which nothing here keeps.
+    /// Returns a new token for one principal, and its text, which is not stored anywhere.
     ///
     /// # Errors
     /// [`ServeError::Randomness`].
@@ -79,16 +79,16 @@ impl Tokens {
         Ok((Self(vec![(principal, digest(&token))]), token))
     }
 
-    /// Those of a file. Each line is `NAME:TOKEN`, `NAME:TOKEN:read-only` for a principal that may
-    /// preview and not decide, or `NAME:TOKEN:metrics` for one that reads metrics and
-    /// nothing else. Empty lines, and those that begin with `#`, are left out.
+    /// Parses a file of tokens. Each line is `NAME:TOKEN`, `NAME:TOKEN:read-only` for a principal
+    /// that may preview but not decide, or `NAME:TOKEN:metrics` for one that may only read metrics.
+    /// Empty lines and lines that start with `#` are skipped.
     ///
     /// # Errors
     /// [`TokenError`].
     pub fn parse(text: &str) -> Result<Self, TokenError> {
         let mut all = Vec::new();
         let (mut names, mut digests) = (HashSet::new(), HashSet::new());
-        // Some editors put it before a text in UTF-8.
+        // Some editors start UTF-8 files with a byte order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.trim();
@@ -114,8 +114,8 @@ impl Tokens {
         }
     }
 
-    /// Whose token this is. Digests are compared, all of them to the end, so that the time that it
-    /// takes tells nothing of any token.
+    /// Returns the principal of a token. Compares all digests in full, so that the time it takes
+    /// reveals nothing about any token.
     pub fn find(&self, token: &str) -> Option<&Principal> {
         let given = digest(token);
         let mut found = None;
@@ -128,13 +128,13 @@ impl Tokens {
         found
     }
 
-    /// Whether a principal may read the metrics, which tell about all of them: one whose token is
-    /// for that, and one that is alone.
+    /// Returns whether a principal may read the metrics, which cover all principals: if its token
+    /// is for metrics, or if it is the only principal.
     pub fn may_read_metrics(&self, principal: &Principal) -> bool {
         principal.access == Access::Metrics || self.0.len() == 1
     }
 
-    /// All of them, in the order of the file.
+    /// Returns all principals, in the order of the file.
     pub fn principals(&self) -> impl Iterator<Item = &Principal> {
         self.0.iter().map(|(principal, _)| principal)
     }

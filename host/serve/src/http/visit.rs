@@ -10,14 +10,14 @@ use super::conversations::{Conversations, NoConversation, has};
 use super::tokens::Principal;
 use crate::server::Server;
 
-/// One session of the transport's, with a conversation of its own; or, in the newest era of the
-/// protocol, one request.
+/// One session of the transport, with its own conversation. In the newest version of the protocol,
+/// one request.
 pub struct Visit {
     principal: Arc<Principal>,
     conversations: Arc<Conversations>,
-    /// Whether it began with `initialize`: only a session of the transport's does.
+    /// True if it began with `initialize`, which only sessions of the transport do.
     is_session: AtomicBool,
-    /// The name of its conversation, once it has one. It ends with the session.
+    /// The name of its conversation, once it has one. The conversation ends with the session.
     own: OnceLock<String>,
 }
 
@@ -43,12 +43,12 @@ impl Visit {
         self.is_session.store(true, Ordering::Relaxed);
     }
 
-    /// The id of a conversation that a client may use or leave.
+    /// Returns the id of a new conversation, which a client may use or ignore.
     pub fn new_id(&self) -> String {
         self.conversations.new_id(&self.principal.name)
     }
 
-    /// The conversation of a request that carries this id, or none.
+    /// Returns the conversation of a request, with or without an id.
     ///
     /// # Errors
     /// [`NoConversation`].
@@ -65,8 +65,7 @@ impl Visit {
         self.conversations.find_or_open(&name)
     }
 
-    /// Where an action is resolved that is named: in the principal's conversation that it is of,
-    /// which is this one where it is of none.
+    /// Returns the principal's conversation that has the named action, or `here` if none has it.
     pub async fn where_named(&self, here: Server, id: &str) -> Server {
         let id = ActionId::from(id);
         if has(&here, &id).await {
@@ -76,13 +75,13 @@ impl Visit {
         having.unwrap_or(here)
     }
 
-    /// Looks through all conversations of the principal, until something is found; the one in which
-    /// it is found is used by that.
+    /// Looks through all conversations of the principal until `look` finds something, and marks
+    /// that conversation as used.
     pub fn in_conversations<T>(&self, look: impl Fn(&Server) -> Option<T>) -> Option<T> {
         self.conversations.find_in(&self.principal.name, look)
     }
 
-    /// The other conversations of the principal.
+    /// Returns the other conversations of the principal.
     pub fn beside(&self, here: &Server) -> Vec<Server> {
         let mut all = self.conversations.of(&self.principal.name);
         all.retain(|it| it.session().id() != here.session().id());

@@ -1,4 +1,4 @@
-//! The clients of all connections: one without a token makes room for others, and no principal
+//! The clients of all connections. A client without a token makes room for others, and no principal
 //! takes all the room.
 
 use std::collections::VecDeque;
@@ -9,14 +9,14 @@ use airlock_host::cancel::CancellationToken;
 /// The client of a connection.
 #[derive(Debug)]
 pub struct Visitor {
-    /// The name of the first principal that a request had the token of.
+    /// The name of the principal whose token arrived first on this connection.
     principal: OnceLock<String>,
     leave: CancellationToken,
     visitors: Arc<Visitors>,
 }
 
 impl Visitor {
-    /// Notes whose token a request had.
+    /// Records the principal whose token a request had.
     ///
     /// # Errors
     /// The most connections that a principal may have, if this one has more.
@@ -24,7 +24,7 @@ impl Visitor {
         if self.principal.get().is_some() {
             return Ok(());
         }
-        // Counted and noted under one lock.
+        // Count and record under one lock.
         let visitors = self.visitors.lock();
         let known = visitors
             .iter()
@@ -43,16 +43,17 @@ impl Visitor {
     }
 }
 
-/// All connections, the oldest first.
+/// All connections, oldest first.
 #[derive(Debug)]
 pub struct Visitors {
     all: Mutex<VecDeque<Arc<Visitor>>>,
-    /// How many connections a principal may have.
+    /// The most connections of one principal.
     share: usize,
 }
 
 impl Visitors {
-    /// For at most so many connections: a quarter is left to others if there are any.
+    /// Allows `most` connections. If there are several principals, each may use at most three
+    /// quarters of them.
     pub fn new(most: usize, principals: usize) -> Self {
         let others = if principals > 1 { most / 4 } else { 0 };
         Self {

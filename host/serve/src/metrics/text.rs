@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{BOUNDS, CALLS, CLASSES, DECISIONS, Histogram, METHODS, Metrics, Now};
 
-/// The format, as a header has it.
+/// The value of the `Content-Type` header.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 impl Metrics {
-    /// All metrics.
+    /// Returns all metrics as text.
     pub fn text(&self, now: Now) -> String {
         let numbers = &*self.0;
         let mut page = Page::default();
@@ -87,13 +87,13 @@ impl Metrics {
 struct Page(String);
 
 impl Page {
-    /// Begins the samples of this name.
+    /// Begins the samples of a metric.
     fn family(&mut self, name: &str, kind: &str, help: &str) {
         self.line(format_args!("# HELP {name} {help}"));
         self.line(format_args!("# TYPE {name} {kind}"));
     }
 
-    /// The values of labels are this crate's own, and need no escaping.
+    /// Adds a sample. Label values come from this crate and need no escaping.
     fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
         let labels: Vec<String> = labels
             .iter()
@@ -105,7 +105,7 @@ impl Page {
         }
     }
 
-    /// Buckets are cumulative.
+    /// Adds a histogram. Its buckets are cumulative.
     fn histogram(&mut self, name: &str, help: &str, histogram: &Histogram) {
         self.family(name, "histogram", help);
         let (bucket, mut total) = (format!("{name}_bucket"), 0);
@@ -121,7 +121,7 @@ impl Page {
     }
 
     fn line(&mut self, line: std::fmt::Arguments<'_>) {
-        // Writing to a string doesn't fail.
+        // Writing to a string never fails.
         let _ = self.0.write_fmt(line);
         self.0.push('\n');
     }

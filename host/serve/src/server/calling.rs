@@ -14,8 +14,8 @@ use crate::asking::Caller;
 use crate::{answer, waiting};
 
 impl Server {
-    /// Calls a tool that is not `resolve`. If the call is cancelled, its actions are discarded,
-    /// because the client never hears of them.
+    /// Calls a tool other than `resolve`. If the call is cancelled, its actions are discarded,
+    /// because the client never learns of them.
     pub(crate) async fn call(
         &self,
         tool: &str,

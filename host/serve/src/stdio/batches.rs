@@ -1,17 +1,17 @@
 //! Batches: several messages on one line, whose requests are answered together on one line.
 //!
-//! Of all versions of the protocol only 2025-03-26 has them.
+//! Only version 2025-03-26 of the protocol has them.
 
 use rmcp::model::{RequestId, ServerJsonRpcMessage};
 use serde_json::{Value, json};
 
 use super::requests::Turn;
 
-/// The most messages of a batch. An answer that waits for others of its batch keeps its turn, so
-/// this must not be more than the turns that there are.
+/// The most messages in a batch. An answer that waits for the rest of its batch keeps its turn, so
+/// this must not exceed the number of turns.
 pub const LONGEST: usize = 64;
 
-/// The batches that are not answered yet.
+/// The unanswered batches.
 #[derive(Default)]
 pub struct Batches {
     open: Vec<Batch>,
@@ -19,26 +19,26 @@ pub struct Batches {
 
 #[derive(Default)]
 struct Batch {
-    /// The requests that are not answered.
+    /// The unanswered requests.
     waiting: Vec<RequestId>,
     answers: Vec<Value>,
     turns: Vec<Turn>,
     is_read: bool,
 }
 
-/// All answers of a batch. The turns of its requests end with it.
+/// All answers of a batch. Dropping it ends the turns of the batch's requests.
 pub struct Whole {
     pub answers: Value,
     _turns: Vec<Turn>,
 }
 
-/// What becomes of an answer.
+/// The destination of an answer.
 pub enum Answered {
-    /// It is of no batch: it is written by itself.
+    /// The answer belongs to no batch and is written by itself.
     Alone(Option<Turn>),
-    /// Others of its batch are missing.
+    /// Other answers of its batch are missing.
     Kept,
-    /// It was the last of its batch.
+    /// The answer completes its batch.
     Whole(Whole),
 }
 
@@ -48,21 +48,21 @@ impl Batches {
         self.open.push(Batch::default());
     }
 
-    /// Adds a request to the batch that was begun last.
+    /// Adds a request to the newest batch.
     pub fn wait_for(&mut self, id: RequestId) {
         if let Some(batch) = self.open.last_mut() {
             batch.waiting.push(id);
         }
     }
 
-    /// Adds the answer to a message that is no request.
+    /// Adds the answer to a message that is not a request.
     pub fn add(&mut self, answer: Value) {
         if let Some(batch) = self.open.last_mut() {
             batch.answers.push(answer);
         }
     }
 
-    /// Ends the batch that was begun last. Returns its answers if none is missing, and it has any.
+    /// Ends the newest batch. Returns its answers if it has any and none is missing.
     pub fn end(&mut self) -> Option<Whole> {
         let batch = self.open.last_mut()?;
         batch.is_read = true;
@@ -84,7 +84,7 @@ impl Batches {
         self.take_whole().map_or(Answered::Kept, Answered::Whole)
     }
 
-    /// Forgets a request that is answered no more. Returns the answers of its batch if no other is
+    /// Forgets a request that will not be answered. Returns the answers of its batch if no other is
     /// missing.
     pub fn forget(&mut self, id: &RequestId) -> Option<Whole> {
         self.forget_in_batch(id)?;

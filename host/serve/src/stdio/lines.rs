@@ -1,26 +1,27 @@
-//! Lines, as far as they are read into memory.
+//! Lines, with a limit on the memory that each may take.
 
 use std::io;
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
-/// The most bytes of a line, without its end.
+/// The most bytes of a line, without its terminator.
 pub const LONGEST: usize = 16 << 20;
 
 /// How much memory is kept from one line to the next.
 const KEPT: usize = 64 << 10;
 
 pub enum Line<'a> {
-    /// Without its end.
+    /// A line without its terminator.
     Whole(&'a [u8]),
-    /// One that was skipped, of so many bytes.
+    /// A line that was skipped, with its length in bytes.
     TooLong(u64),
 }
 
 pub struct Lines<R> {
     reader: BufReader<R>,
     line: Vec<u8>,
-    /// How much of the line was read; more than is in `line`, where that is too much.
+    /// How many bytes of the line were read. If the line is too long, that is more than `line`
+    /// holds.
     length: u64,
     is_whole: bool,
 }
@@ -35,11 +36,11 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
-    /// The next line; none at the end, where a line without an end counts for nothing. Whoever
-    /// drops the future loses nothing.
+    /// Returns the next line, or `None` at the end. A last line without a terminator is dropped.
+    /// Cancel-safe: dropping the future loses nothing.
     ///
     /// # Errors
-    /// As the reader's.
+    /// Those of the reader.
     pub async fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         if self.is_whole {
             self.is_whole = false;

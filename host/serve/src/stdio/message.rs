@@ -1,4 +1,4 @@
-//! A line, as a message.
+//! Parsing a line as a message.
 
 use rmcp::model::{ClientJsonRpcMessage, ErrorData, RequestId};
 use serde::Deserialize;
@@ -8,14 +8,14 @@ use serde_json::error::Category;
 use super::batches;
 use crate::{params, surrogates};
 
-/// What is answered in place of whoever would work on a message.
+/// An error that is answered without processing the message.
 pub struct Refused {
-    /// The request's, where it has one.
+    /// The id of the request, if it has one.
     pub id: Option<RequestId>,
     pub error: ErrorData,
 }
 
-/// A message, or none: an unknown notification.
+/// A message, or `None` for an unknown notification.
 pub type Message = Result<Option<ClientJsonRpcMessage>, Refused>;
 
 /// The contents of a line.
@@ -29,8 +29,8 @@ pub enum Read {
     Batch(Vec<Message>),
 }
 
-/// Reads a line of a client whose version of the protocol has batches, or hasn't. For a line that
-/// isn't a message, the error to answer takes the message's place.
+/// Reads a line. `has_batches` says whether the client's protocol version has batches. For a line
+/// that isn't a message, returns the error to answer instead.
 pub fn read(line: &[u8], has_batches: bool) -> Read {
     let is_batch = has_batches && line.trim_ascii_start().starts_with(b"[");
     let parts = is_batch.then(|| serde_json::from_slice::<Vec<Value>>(line));
@@ -58,9 +58,9 @@ fn of_value(value: Value) -> Message {
     }
 }
 
-/// Reads one; none of a line that has none.
+/// Reads one message. Returns `None` for an empty line.
 fn read_one(line: &[u8]) -> Message {
-    // Some put it before a text in UTF-8.
+    // Some clients start UTF-8 text with a byte order mark.
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
     if line.trim_ascii().is_empty() {
         return Ok(None);
@@ -85,7 +85,7 @@ fn read_one(line: &[u8]) -> Message {
     }
 }
 
-/// What is wrong with JSON that is no message.
+/// Returns the error for JSON that is not a message.
 fn misread(value: &Value) -> Message {
     let refused = |id, told: &'static str| {
         let error = ErrorData::invalid_request(told, None);
@@ -105,7 +105,7 @@ fn misread(value: &Value) -> Message {
         );
     };
     let Some(id) = message.get("id") else {
-        // Nobody answers a notification.
+        // Notifications are never answered.
         return Ok(None);
     };
     let Ok(id) = RequestId::deserialize(id) else {

@@ -1,9 +1,9 @@
-//! Requests under way: how many there are, and whose turn it is.
+//! The requests under way: how many there are, and whose turn it is.
 //!
-//! A client that asks and never reads would have any number of answers wait for it, so a request
-//! has a turn from when it is worked on until its answer is written. One that has none waits; and
-//! where too many wait, it is refused. To read nothing then, which is simpler, would keep out the
-//! answers and cancellations by which a turn may end.
+//! A client that sends requests and never reads would pile up answers. So each request has a turn,
+//! from the start of its processing until its answer is written. Requests without a turn wait, and
+//! if too many wait, further ones are refused. It would be simpler to stop reading then, but that
+//! would block the answers and cancellations that can end a turn.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
@@ -13,16 +13,16 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::message::Refused;
 
-/// How many requests are worked on at one time.
+/// The most requests that are processed at once.
 const AT_WORK: usize = 64;
 
-/// How many others may wait.
+/// The most requests that may wait.
 const WAITING: usize = 1024;
 
-/// How many bytes the lines of all these may have together. It is at least one line's.
+/// The most bytes of all these requests' lines together. At least the limit of one line.
 const BYTES: usize = 32 << 20;
 
-/// Of those that are left to implementations.
+/// One of the error codes that are left to implementations.
 const TOO_MANY: ErrorCode = ErrorCode(-32010);
 
 pub struct Requests {
@@ -32,7 +32,7 @@ pub struct Requests {
     by_id: HashMap<RequestId, Place>,
 }
 
-/// A request's turn. Clones are the same; it ends with the last of them.
+/// The turn of a request. It ends when its last clone is dropped.
 #[derive(Clone)]
 pub struct Turn {
     _held: Arc<Held>,
@@ -51,7 +51,7 @@ struct Waiting {
 enum Place {
     Waiting,
     AtWork(Turn),
-    /// Nothing is answered to it, and whoever works on it may not have heard yet.
+    /// The request will not be answered, but its handler may still be running.
     Cancelled(Weak<Held>),
 }
 
@@ -67,10 +67,10 @@ impl Default for Requests {
 }
 
 impl Requests {
-    /// Has one wait for its turn; `bytes` is how long it was.
+    /// Queues a request, whose line had `bytes` bytes, for its turn.
     ///
     /// # Errors
-    /// Where its id is in use, and where there are too many.
+    /// If its id is in use, or if there are too many requests.
     pub fn accept(
         &mut self,
         request: JsonRpcRequest<ClientRequest>,
@@ -81,7 +81,7 @@ impl Requests {
             let shown: String = id.to_string().chars().take(100).collect();
             let told = format!("the id {shown} is that of a request that is not answered yet");
             let error = ErrorData::invalid_request(told, None);
-            // With this id it would be the answer to the other one.
+            // With this id, the error would be taken for the answer to the other request.
             return Err(Refused { id: None, error });
         }
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
@@ -105,12 +105,12 @@ impl Requests {
         self.waiting.is_empty()
     }
 
-    /// The one whose turn it is, once there is one. Whoever drops the future loses nothing.
+    /// Waits for the next request whose turn it is. Cancel-safe: dropping the future loses nothing.
     pub async fn next(&mut self) -> JsonRpcRequest<ClientRequest> {
         if self.waiting.is_empty() {
             return std::future::pending().await;
         }
-        // It is never closed.
+        // The semaphore is never closed.
         let Ok(turn) = Arc::clone(&self.turns).acquire_owned().await else {
             return std::future::pending().await;
         };
@@ -123,13 +123,14 @@ impl Requests {
                 _bytes: bytes,
             }),
         };
-        // Whoever works on it holds this too, and may do so longer than anybody waits for it.
+        // The handler holds the turn too, and may keep it after the client has stopped waiting.
         request.request.extensions_mut().insert(turn.clone());
         self.by_id.insert(request.id.clone(), Place::AtWork(turn));
         request
     }
 
-    /// Its turn, which ends when the answer is written. The id can be used again.
+    /// Returns the turn of an answered request; it ends when the answer is written. The id can be
+    /// used again.
     pub fn answered(&mut self, id: &RequestId) -> Option<Turn> {
         match self.by_id.remove(id)? {
             Place::AtWork(turn) => Some(turn),
@@ -137,7 +138,8 @@ impl Requests {
         }
     }
 
-    /// Nobody waits for its answer any more. Gives whether it was not begun, and now never is.
+    /// Cancels a request, which will not be answered. Returns whether it had not begun, and now
+    /// never will.
     pub fn cancel(&mut self, id: &RequestId) -> bool {
         self.by_id.retain(|_, place| place.is_in_use());
         match self.by_id.remove(id) {
@@ -186,7 +188,7 @@ mod tests {
         ping(id).id
     }
 
-    /// The one that is next at once.
+    /// Returns the request that is ready now.
     async fn next(requests: &mut Requests) -> Option<JsonRpcRequest<ClientRequest>> {
         timeout(Duration::ZERO, requests.next()).await.ok()
     }
@@ -211,7 +213,7 @@ mod tests {
         drop(writing);
         assert_eq!(next(&mut requests).await.unwrap().id, id(100));
 
-        // Of one that is cancelled nothing is written, and its id is in use until it has ended.
+        // A cancelled request is not answered, and its id stays in use until its handler ends.
         assert!(!requests.cancel(&id(1)));
         assert!(next(&mut requests).await.is_none());
         assert!(requests.accept(ping(1), 10).is_err());
