@@ -1,14 +1,14 @@
-//! What to tell about ops whose pattern probably means something else than was meant.
+//! Advice about ops whose pattern probably does not mean what the caller intended.
 
 use crate::code::Op;
 use crate::code::language::Language;
 use crate::code::template::used_in;
 use crate::search::{Results, Search};
 
-/// How many languages are told for an op that matched nothing.
+/// The most languages that are named for an op without matches.
 const LANGUAGES_NAMED: usize = 3;
 
-/// One line for each op that deserves one.
+/// Returns one line of advice for each op that needs it.
 pub(crate) fn on(search: &Search<'_>, results: &Results) -> Vec<String> {
     let mut advice = Vec::new();
     for (index, op) in search.params.ops.iter().enumerate() {
@@ -37,8 +37,9 @@ fn with_two_dollars(op: &Op) -> Option<&str> {
     used.find_map(|(dollars, name)| (dollars == 2).then_some(name))
 }
 
-/// The files in which an op wasn't searched for, though it matched in others: its pattern can't be
-/// read in their language. Files of data don't count, since hardly any pattern is meant for them.
+/// Names the files in which an op was not searched for, although it matched in others: its pattern
+/// can't be parsed in their language. Data files don't count, because patterns are rarely meant for
+/// them.
 fn on_unread(index: usize, search: &Search<'_>, results: &Results) -> Option<String> {
     let is_unread = |language: Language| {
         let ops = search.outline(language).ok()?;
@@ -62,7 +63,7 @@ fn on_unread(index: usize, search: &Search<'_>, results: &Results) -> Option<Str
     ))
 }
 
-/// What an op was read as that matched nothing.
+/// Explains how the pattern of an op without matches was parsed.
 fn on_nothing(index: usize, op: &Op, search: &Search<'_>, results: &Results) -> String {
     let mut readings = Vec::new();
     let mut as_label = false;

@@ -1,4 +1,4 @@
-//! Does what was previewed, if the files are as they were previewed, and else nothing.
+//! Applies what was previewed, if the files are unchanged. Otherwise changes nothing.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,21 +19,21 @@ use crate::search::{self, MAX_FILE_BYTES, Search};
 use airlock_host::native::folder::{Unread, WritableFolder};
 use airlock_host::native::{ApplyCall, RunningCall};
 
-/// How many files a message names.
+/// The most files that a message names.
 const NAMED: usize = 20;
 
-/// Files that are not as they were previewed, with what is wrong with each.
+/// The files that differ from the preview, each with its problem.
 type Stale = BTreeMap<PathBuf, &'static str>;
 
-/// Which contents files must have.
+/// The contents that files must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Files {
     AsPreviewed,
-    /// Others, in which the same edits are found.
+    /// Other contents, in which the same edits are found.
     Moved,
 }
 
-/// All of it goes to the call's layer: where this fails, that is dropped.
+/// Applies a plan. All writes go to the call's layer, which is dropped if this fails.
 pub(crate) fn apply(
     plan: &Plan,
     reason: &str,
@@ -55,20 +55,20 @@ pub(crate) fn apply(
     }
 }
 
-/// Those that have matches now and had none.
+/// Returns the files that have matches now and had none before.
 fn new_matches(plan: &Plan, search: &Search<'_>) -> Result<Stale, Error> {
     let last = plan.files.last().map(|file| &file.path);
     let others = search
         .run(|path| plan.file(path).is_some())
         .map_err(stale_params)?;
     let matched = others.matched.into_iter().map(|matched| matched.path);
-    // What lies behind the limit was not previewed either.
+    // Matches beyond the limit were not previewed either.
     let behind_the_limit = |path: &PathBuf| plan.limited && last.is_some_and(|last| path > last);
     let new = matched.filter(|path| !behind_the_limit(path));
     Ok(new.map(|path| (path, "has new matches")).collect())
 }
 
-/// Gives each planned file its new contents; returns those that have changed.
+/// Writes the new contents of each planned file. Returns the files that have changed.
 fn write_all(
     plan: &Plan,
     files: Files,
@@ -97,7 +97,7 @@ fn write_all(
     }
 }
 
-/// Returns what is wrong with the file, where it is not as it was.
+/// Writes a file. Returns its problem if it has changed.
 fn write(
     file: &PlannedFile,
     files: Files,
@@ -118,7 +118,7 @@ fn write(
         Err(_) => return Ok(Some("can no longer be read")),
     };
     let new = rewritten(file, files, search, &bytes);
-    // What had to end found nothing.
+    // A search that was stopped may have found nothing.
     search.call.check()?;
     let new = new.map_err(|stuck| search::refusal(&stuck, path))?;
     if new.is_none() && files == Files::Moved {
@@ -157,7 +157,7 @@ fn refuse(stale: &Stale) -> Error {
     }
 }
 
-/// The same search again. None where it has another result.
+/// Repeats the search in a file. Returns `None` if the result differs.
 fn rewritten(
     file: &PlannedFile,
     files: Files,
@@ -201,7 +201,7 @@ fn summary(plan: &Plan, reason: &str, call: &RunningCall) -> ToolResult {
     }
 }
 
-/// Params that were right once can only be wrong now because the files have changed.
+/// Reports invalid params as a stale plan: they were valid before, so the files must have changed.
 fn stale_params(error: Error) -> Error {
     match error {
         Error::InvalidParams { violations, .. } => {

@@ -1,6 +1,5 @@
-//! One source, and what ops make of it. Nothing here knows files, and nothing but
-//! [`Stop`](airlock_host::native::Stop) of calls: it runs in a process of its own, where there is
-//! one.
+//! Applying ops to one source. This module knows nothing about files, and of calls only
+//! [`Stop`](airlock_host::native::Stop), because it can run in a separate process.
 
 mod binding;
 mod candidate;

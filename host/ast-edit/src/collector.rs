@@ -1,4 +1,4 @@
-//! What the threads of a search found so far.
+//! The results that the threads of a search have found so far.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -14,10 +14,10 @@ use crate::notes::NAMED;
 use crate::parallel::{into_inner, lock};
 use crate::search::{Matched, Places, Results};
 
-/// How many files with errors are remembered: a tree of another dialect has nothing else.
+/// The most files with errors that are kept. A folder of code in another dialect has nothing else.
 const ERRORS_KEPT: usize = 1000;
 
-/// How many files are remembered with their lines, for each reason.
+/// The most files that are kept with their lines, for each reason.
 const FILES_WITH_PLACES: usize = 1000;
 
 impl Places {
@@ -29,7 +29,7 @@ impl Places {
     }
 }
 
-/// Filled by all threads at once.
+/// The collector of results, which all threads fill at once.
 pub(crate) struct Collector {
     matched: Mutex<Vec<Matched>>,
     skipped: Mutex<BTreeMap<String, String>>,
@@ -43,7 +43,7 @@ pub(crate) struct Collector {
     searched: AtomicU64,
     languages: [AtomicU64; language::COUNT],
     nested: AtomicUsize,
-    /// By op.
+    /// The number of matches, by op.
     matches: Vec<AtomicUsize>,
 }
 
@@ -66,13 +66,13 @@ impl Collector {
         }
     }
 
-    /// One more file is searched; how many that are.
+    /// Counts one more searched file. Returns how many there are.
     pub fn count(&self, language: Language) -> u64 {
         self.languages[language.index()].fetch_add(1, Ordering::Relaxed);
         self.searched.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// How many there are now.
+    /// Adds a file. Returns how many there are.
     pub fn add(&self, matched: Matched) -> usize {
         let mut all = lock(&self.matched);
         all.push(matched);
@@ -87,14 +87,14 @@ impl Collector {
         lock(&self.left_out).extend(folders);
     }
 
-    /// An op has a metavariable of this name, and so has a source a variable of its own.
+    /// Records that an op's metavariable has the same name as a variable of the source.
     pub fn has_variable(&self, op: usize, language: Language, name: &str) {
         lock(&self.own_variables)
             .entry(op)
             .or_insert_with(|| (language, name.to_owned()));
     }
 
-    /// What was found in a file, but the edits, which are given back.
+    /// Takes everything that was found in a file, except the edits, which it returns.
     pub fn take(&self, path: &Path, found: Rewrite) -> Vec<Edit> {
         self.nested.fetch_add(found.nested, Ordering::Relaxed);
         for (op, matches) in found.matches {
@@ -125,7 +125,7 @@ impl Collector {
         found.edits
     }
 
-    /// The first failure counts, and ends the search.
+    /// Keeps the first failure, which ends the search.
     pub fn keep(&self, found: Result<(), Error>) -> ControlFlow<()> {
         match found {
             Ok(()) => ControlFlow::Continue(()),

@@ -1,4 +1,5 @@
-//! The preview does what its apply will do, in a layer that nobody keeps, for the host to see.
+//! The draft of a preview: the same writes as in its apply, on a throwaway layer, for the host to
+//! see.
 
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -11,7 +12,7 @@ use crate::code::rewrite;
 use crate::parallel::{in_parallel, into_inner, lock};
 use crate::search::{self, MAX_FILE_BYTES, Matched, Search};
 
-/// Gives each file its new contents in the draft.
+/// Writes the new contents of each file to the draft.
 pub(crate) fn write_draft(
     matched: &[Matched],
     search: &Search<'_>,
@@ -42,7 +43,7 @@ pub(crate) fn write_draft(
     into_inner(failed).map_or(Ok(()), Err)
 }
 
-/// The text of a file that was searched, once more.
+/// Reads the text of a searched file again.
 pub(crate) fn source(matched: &Matched, folder: &ReadableFolder) -> Result<String, Error> {
     let read = folder.read(&matched.path, MAX_FILE_BYTES).ok();
     let same = read.filter(|file| Digest::of(&file.bytes) == matched.before);

@@ -1,8 +1,9 @@
-//! What the ignore files of a workspace leave out.
+//! The entries that the ignore files of a workspace exclude.
 //!
-//! They are read here and not by the crate that walks, which opens whatever has such a name: a pipe
-//! would be waited for, and a link followed out of the workspace. Here each is opened through the
-//! workspace's own descriptor, without waiting, and looked at once it is open.
+//! They are read here and not by the crate that walks folders, because that crate opens anything
+//! with such a name: it would wait for a pipe, and follow a link out of the workspace. This module
+//! opens each file through the workspace's descriptor, without waiting, and checks what it is once
+//! it is open.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
@@ -14,21 +15,21 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use airlock_host::native::folder::ReadableFolder;
 
-/// The files by their paths from a folder, the first of which counts the most: it is asked of all
-/// folders before the next is.
+/// The ignore files by their paths from a folder, by precedence: the first file is checked in all
+/// folders before the next one.
 const FILES: [&str; 3] = [".ignore", ".gitignore", ".git/info/exclude"];
 
-/// A larger one is no list that somebody wrote. A byte of patterns that are made for it takes 440
-/// bytes of memory, and 2 microseconds to be read.
+/// The largest ignore file; larger ones are not written by hand. Each byte of malicious patterns
+/// can take 440 bytes of memory and 2 microseconds to parse.
 const MAX_FILE_BYTES: u64 = 128 << 10;
 
-/// What is remembered, in folders and in bytes of their files; then all is forgotten, and read
-/// again where it is asked for. The files of a folder and of all around it have no more bytes
-/// either, since they are needed together.
+/// The limits of the cache, in folders and in bytes of their files. Beyond them, everything is
+/// dropped and read again when needed. The files of a folder and its ancestors together are limited
+/// to the same number of bytes, because they are needed together.
 const MAX_FOLDERS: usize = 10_000;
 const MAX_BYTES: usize = 256 << 10;
 
-/// The ignore files from one folder down.
+/// The ignore files of a folder and everything below it.
 pub(crate) struct IgnoreFiles {
     folder: ReadableFolder,
     top: PathBuf,
@@ -38,21 +39,22 @@ pub(crate) struct IgnoreFiles {
 #[derive(Default)]
 struct Cache {
     by_folder: HashMap<PathBuf, Option<Arc<IgnoreRules>>>,
-    /// Of their files.
+    /// The bytes of their files.
     bytes: usize,
     problems: BTreeSet<String>,
 }
 
-/// What a folder's files say, and those of the folders around it.
+/// The rules of a folder's files, and those of its ancestors.
 struct IgnoreRules {
     files: [Gitignore; FILES.len()],
-    /// Of these files, and of those around.
+    /// The bytes of these files and those of the ancestors.
     bytes: usize,
     around: Option<Arc<IgnoreRules>>,
 }
 
 impl IgnoreFiles {
-    /// Files above `top` play no part: who names a folder means it.
+    /// Reads ignore files from `top` down. Files above it are ignored, because a folder that is
+    /// named is meant.
     pub fn below(folder: ReadableFolder, top: &Path) -> Self {
         Self {
             folder,
@@ -61,9 +63,9 @@ impl IgnoreFiles {
         }
     }
 
-    /// Whether a path, from the workspace down, is left out (`Some(true)`) or asked for
-    /// (`Some(false)`) by the files of the folders that it is in. That its folders are not left out
-    /// themselves is for the caller to know.
+    /// Returns whether the files of a path's ancestors exclude it (`Some(true)`) or include it
+    /// (`Some(false)`). The path is relative to the workspace. The caller must know that the
+    /// ancestors are not excluded themselves.
     pub fn leaves_out(&self, path: &Path, is_folder: bool) -> Option<bool> {
         let rules = self.rules(path.parent()?)?;
         (0..FILES.len()).find_map(|file| {
@@ -76,7 +78,7 @@ impl IgnoreFiles {
         })
     }
 
-    /// None where no file says anything.
+    /// Returns `None` if no file has rules.
     fn rules(&self, folder: &Path) -> Option<Arc<IgnoreRules>> {
         if let Some(rules) = self.remembered().by_folder.get(folder) {
             return rules.clone();
@@ -114,7 +116,7 @@ impl IgnoreFiles {
         rules
     }
 
-    /// Empty where there is no such file, or none that can be read.
+    /// Returns a file's text, which is empty if there is no such file or it can't be read.
     fn text(&self, path: &Path) -> Vec<u8> {
         match self.folder.read_through_links(path, MAX_FILE_BYTES) {
             Ok(text) => text,
@@ -128,7 +130,7 @@ impl IgnoreFiles {
         }
     }
 
-    /// Files that may say something and were not read.
+    /// Returns the files that may have rules but were not read.
     pub fn problems(&self) -> BTreeSet<String> {
         std::mem::take(&mut self.remembered().problems)
     }
@@ -138,7 +140,7 @@ impl IgnoreFiles {
     }
 }
 
-/// A line that is no pattern says nothing.
+/// Parses the lines of a file. Lines that are not valid patterns are ignored.
 fn lines(folder: &Path, text: &[u8]) -> Gitignore {
     let mut builder = GitignoreBuilder::new(folder);
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
@@ -168,7 +170,7 @@ mod tests {
         fs::write(path, text).unwrap();
     }
 
-    /// The files that a walk visits, and what it could not look at.
+    /// Returns the files that a walk visits, and its problems.
     fn walked(folder: &TempDir, start: &str) -> (BTreeSet<PathBuf>, Vec<String>) {
         let workspace = ReadableFolder::at(folder.path()).unwrap();
         let files: Mutex<BTreeSet<PathBuf>> = Mutex::default();
@@ -206,7 +208,7 @@ mod tests {
         ];
         for (path, text) in lists {
             write(&folder, path, text);
-            // The last is itself left out, and so walked as if nothing were around it.
+            // The last one is excluded itself, and is therefore walked as if it had no ancestors.
             for (top, start) in [
                 ("", ""),
                 ("", "one"),
@@ -262,7 +264,7 @@ mod tests {
             "{:?}",
             begun.elapsed()
         );
-        // Those inside of each other count together.
+        // Nested files count together.
         fs::remove_file(folder.path().join(".gitignore")).unwrap();
         let long = "#".repeat(most - 1);
         for path in ["a/.gitignore", "a/b/.gitignore", "a/b/c/.gitignore"] {

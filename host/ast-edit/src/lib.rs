@@ -1,13 +1,13 @@
-//! `ast_edit`: rewrites code by its structure, after a preview.
+//! `ast_edit`: rewrites code by its structure, with a preview.
 //!
-//! A native tool of [`airlock_host`], made of its public interface alone: [`AstEdit`] makes the
+//! A native tool of [`airlock_host`] that only uses its public interface. [`AstEdit`] builds the
 //! producer that a session binds.
 
-// A preview searches all files that are meant (`search`), shows what it found (`preview`), and
-// writes it to its draft, which the host looks at (`draft`). What it proposes is a `plan`: the
-// params, and the digests of each affected file before and after. An apply searches again, and
-// writes only where nothing has changed since (`apply`). Patterns and grammars are ast-grep's, and
-// `code` is all that knows them.
+// A preview searches all selected files (`search`), shows the results (`preview`), and writes them
+// to its draft, which the host inspects (`draft`). It proposes a `plan`: the params, and the
+// digests of each affected file before and after. An apply searches again, and writes only if
+// nothing has changed since (`apply`). Patterns and grammars come from ast-grep, which only `code`
+// knows.
 
 mod advice;
 mod apply;
@@ -46,33 +46,32 @@ use parsers::ParserSettings;
 use plan::Plan;
 use search::Search;
 
-/// Changes with the meaning of the state, so that no version reads what it would take for something
-/// else.
+/// The version of the state's meaning. Change it together with that, so that no version misreads
+/// the state of another.
 const STATE_VERSION: u32 = 3;
 
-/// What a process that parses may have of memory, unless something else is said: twice what the
-/// largest file takes that is searched at all.
+/// The default memory limit of a parser process: twice the need of the largest file that is
+/// searched.
 const PARSER_MEMORY: u64 = 1 << 30;
 
-/// The tool `ast_edit`: finds code by its structure and replaces it, in as many files as are meant,
-/// once that is applied.
+/// The tool `ast_edit`: finds code by its structure and, once applied, replaces it in all selected
+/// files.
 ///
 /// Its params are `ops`, a list of `{pat, out}` in which `$NAME` stands for one node and `$$$NAME`
-/// for several, and if wanted `paths`, `lang` and `limit`; the schema in its definition tells the
-/// rest. The preview is a unified diff, and what it would change is verified by the host. An apply
-/// compares each file with the preview: if one has changed, is gone, or has new matches, nothing is
-/// written.
+/// for several, and optionally `paths`, `lang` and `limit`. The schema in its definition has the
+/// details. The preview is a unified diff, and the host verifies its changes. An apply compares
+/// each file with the preview. If one has changed, is gone, or has new matches, nothing is written.
 ///
-/// All files are changed in one step, or none is, whatever crashes meanwhile. A file gets a new
-/// inode: its permissions, its owner and its extended attributes stay, and other names of it (hard
-/// links) keep the old contents.
+/// Either all files are changed or none is, even after a crash. A changed file gets a new inode. It
+/// keeps its permissions, owner and extended attributes. Other names of the file (hard links) keep
+/// the old contents.
 ///
 /// ```no_run
 /// use airlock_ast_edit::AstEdit;
 /// use airlock_host::Session;
 ///
 /// fn main() -> Result<(), Box<dyn std::error::Error>> {
-///     // Where this program was started to parse, that is all it does.
+///     // Returns at once, unless this program was started as a parser.
 ///     airlock_ast_edit::parser_main();
 ///     let ast_edit = AstEdit::new().parser(std::env::current_exe()?).producer();
 ///     let session = Session::builder().model_decides().workspace("project").bind(&ast_edit).open()?;
@@ -93,44 +92,44 @@ impl Default for AstEdit {
 }
 
 impl AstEdit {
-    /// One that parses in this process. Then a call still ends with its time, but no limit holds
-    /// for the memory that a parser takes meanwhile: some kilobytes that were made for it can take
-    /// gigabytes. For files that others may have written, say where to [parse](Self::parser).
+    /// Returns a tool that parses in this process. Calls still end at their time limit, but the
+    /// memory of a parser is not limited: a few malicious kilobytes can take gigabytes. For
+    /// untrusted files, set a [parser](Self::parser).
     pub fn new() -> Self {
         Self {
             parsing: ParserSettings::new(PARSER_MEMORY),
         }
     }
 
-    /// The program that parses, in processes with limits: the host's itself, by
-    /// [`current_exe`](std::env::current_exe), or another, which calls `parser_main` first in its
-    /// `main`. It gets one argument and no environment. A file for which it needs too much is not
-    /// searched, and the caller is told; where the file itself was named, that is an error.
+    /// Sets the program that parses, in processes with limits: the host's own, by
+    /// [`current_exe`](std::env::current_exe), or another one that calls `parser_main` first in its
+    /// `main`. It gets one argument and an empty environment. A file that exceeds the limits is not
+    /// searched, and the result says so. If the file itself was named in `paths`, that is an error.
     pub fn parser(mut self, program: impl Into<PathBuf>) -> Self {
         self.parsing.program = Some(program.into());
         self
     }
 
-    /// How many bytes of memory each such process may have. Default: 1 GiB.
+    /// Sets the memory limit of each parser process, in bytes. Default: 1 GiB.
     pub fn parser_memory(mut self, bytes: u64) -> Self {
         self.parsing.memory = bytes;
         self
     }
 
-    /// How many such processes there may be at one time, over all sessions that this producer is
-    /// bound to; a call takes as many as it has threads, one for each core, and shares them with
-    /// calls that wait. Default: two for each core, over all sessions of this program.
+    /// Sets how many parser processes may run at once, over all sessions that this producer is
+    /// bound to. A call takes one for each of its threads, one per core, and shares them with calls
+    /// that wait. Default: two per core, over all sessions of this program.
     #[cfg(unix)]
     pub fn max_parsers(mut self, count: usize) -> Self {
         self.parsing.permits = Permits::new(count);
         self
     }
 
-    /// The producer, to be bound to sessions.
+    /// Returns the producer, which sessions can bind.
     pub fn producer(self) -> NativeProducer {
         match NativeProducer::new(self) {
             Ok(producer) => producer,
-            // A test loads it.
+            // A test loads the definition.
             Err(rejected) => unreachable!("the definition of ast_edit is refused: {rejected}"),
         }
     }

@@ -1,4 +1,4 @@
-//! Why not one file was searched, which is a mistake and not a search without matches.
+//! The reason why no file was searched, which is a mistake and not a search without matches.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -10,23 +10,23 @@ use crate::params::invalid;
 use crate::search::Search;
 use crate::walk::walk_all;
 
-/// How many entries are looked at for a reason.
+/// The most entries that are examined for a reason.
 const ENTRIES: usize = 100_000;
 
-/// What there is that was not searched: an example of each.
+/// Entries that were not searched: an example of each kind.
 #[derive(Default)]
 struct SkippedExamples {
-    /// It would have been, were it not left out.
+    /// An entry that is excluded, and would be searched otherwise.
     left_out: Option<String>,
-    /// It is not in the language that was named.
+    /// An entry in another language than the named one.
     other_language: Option<String>,
-    /// It is in no language that is known.
+    /// An entry in no known language.
     unknown: Option<String>,
-    /// A glob means it, with the glob's place in `paths`.
+    /// A folder that a glob matches, with the glob's index in `paths`.
     folder: Option<(usize, String)>,
 }
 
-/// The error of a call that searched no file.
+/// Returns the error of a call that searched no file.
 pub(crate) fn searched(search: &Search<'_>) -> Error {
     let selection = &search.selection;
     let mut there = SkippedExamples::default();
@@ -86,7 +86,7 @@ impl SkippedExamples {
         let Some(index) = selection.meaning(path) else {
             return;
         };
-        // What git keeps is no code.
+        // Git's files are not code.
         if path.components().any(|part| part.as_os_str() == ".git") {
             return;
         }

@@ -1,4 +1,4 @@
-//! The text of a preview besides its diffs: one line in counts, and then the places.
+//! The text of a preview in addition to its diffs: one line of counts, then the places.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use crate::code::rewrite::Reason;
 use crate::plan::counted;
 use crate::search::{Places, Results};
 
-/// How many files or places of each sort are named.
+/// The most files or places of each kind that are named.
 pub(crate) const NAMED: usize = 20;
 
-/// The counts in the first line of a preview, after those of the replacements.
+/// Returns the counts in the first line of a preview, after those of the replacements.
 pub(crate) fn headline(results: &Results, left_by_limit: usize) -> String {
     let reasons = [
         (left_by_limit, "beyond `limit`"),
@@ -56,7 +56,7 @@ pub(crate) fn headline(results: &Results, left_by_limit: usize) -> String {
     line
 }
 
-/// Details for the caller of the preview only, for programs.
+/// Adds details for programs, which only the caller of the preview gets.
 pub(crate) fn add_results(details: &mut Value, results: &Results, left_by_limit: usize) {
     details["searchedFiles"] = results.searched.into();
     details["leftByLimit"] = left_by_limit.into();
@@ -76,7 +76,7 @@ pub(crate) fn add_results(details: &mut Value, results: &Results, left_by_limit:
         .collect();
 }
 
-/// What else there is to know, a line each.
+/// Returns further notes, one per line.
 pub(crate) fn notes(results: &Results) -> String {
     let mut notes = String::new();
     let mut note = |text: String| {
@@ -134,7 +134,7 @@ pub(crate) fn notes(results: &Results) -> String {
     notes
 }
 
-/// Where matches are that are left, and why.
+/// Says where matches are left unchanged, and why.
 fn left(reason: Reason, places: &Places, results: &Results) -> String {
     let (why, advice) = match reason {
         Reason::SyntaxError => ("being in, beside or around a syntax error".to_owned(), ""),
@@ -175,7 +175,7 @@ fn lines(by_file: &BTreeMap<String, Vec<usize>>) -> Vec<String> {
     lines.collect()
 }
 
-/// The first of some, and how many more there are.
+/// Returns the first places, and the number of the others.
 fn listed(places: &[String]) -> String {
     let more = places.len().saturating_sub(NAMED);
     let first = places[..places.len() - more].join(", ");

@@ -1,4 +1,4 @@
-//! Threads of one call, and what they share.
+//! The threads of one call, and their shared data.
 
 use std::num::NonZero;
 use std::ops::ControlFlow;
@@ -8,10 +8,10 @@ use std::thread::{Builder, available_parallelism, scope};
 
 use airlock_host::native::STACK_BYTES;
 
-/// Takes an item to be worked on, from any thread. It says to stop once the work did.
+/// Queues an item, from any thread. Returns `Break` once the work is stopped.
 pub(crate) type Enqueue<'a, T> = &'a (dyn Fn(T) -> ControlFlow<()> + Sync);
 
-/// Calls `work` with each item, from as many threads as there are cores, until it says to stop.
+/// Calls `work` with each item, on as many threads as there are cores, until `work` breaks.
 pub(crate) fn in_parallel<'a, T: Sync>(
     items: &'a [T],
     work: impl Fn(&'a T) -> ControlFlow<()> + Sync,
@@ -22,13 +22,13 @@ pub(crate) fn in_parallel<'a, T: Sync>(
     share_out(items.len(), feed, work);
 }
 
-/// How many threads a call has at most.
+/// Returns the most threads of a call.
 pub(crate) fn cores() -> usize {
     available_parallelism().map_or(1, NonZero::get)
 }
 
-/// Calls `work` with each item that `feed` gives, from at most so many threads, and no more than
-/// there are cores, until it says to stop.
+/// Calls `work` with each item from `feed`, on at most `max_threads` threads and no more than there
+/// are cores, until `work` breaks.
 pub(crate) fn share_out<T: Send>(
     max_threads: usize,
     feed: impl FnOnce(Enqueue<'_, T>),
@@ -55,7 +55,7 @@ pub(crate) fn share_out<T: Send>(
     scope(|scope| {
         for _ in 1..cores().min(max_threads) {
             let thread = Builder::new().stack_size(STACK_BYTES);
-            // Fewer threads do the same work.
+            // Fewer threads can do the same work.
             if thread.spawn_scoped(scope, worker).is_err() {
                 break;
             }
@@ -71,12 +71,13 @@ pub(crate) fn share_out<T: Send>(
     });
 }
 
-/// What a thread holds even where another panicked with it: a panic anywhere ends the call.
+/// Locks a mutex, even if another thread panicked while it held the lock: a panic ends the call
+/// anyway.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is left when all threads are done.
+/// Returns the value once all threads are done.
 pub(crate) fn into_inner<T>(mutex: Mutex<T>) -> T {
     mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
 }

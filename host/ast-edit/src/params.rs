@@ -1,4 +1,4 @@
-//! What the tool is asked to do, and how it describes that to a model.
+//! The tool's params, and its description for a model.
 
 use airlock_host::Error;
 use airlock_host::error::Violation;
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use crate::code::Op;
 use crate::code::language::{self, Language};
 
-/// What the tool is called.
+/// The name of the tool.
 pub(crate) const NAME: &str = "ast_edit";
 
-/// The params, and the part of the durable state that says what is to be done again.
+/// The params. They are also the part of the durable state that is executed again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Params {
@@ -48,7 +48,7 @@ impl Params {
         Ok(params)
     }
 
-    /// The language that was named.
+    /// Returns the named language.
     pub fn language(&self) -> Result<Option<Language>, Error> {
         let Some(name) = &self.lang else {
             return Ok(None);
@@ -71,7 +71,7 @@ impl Params {
     }
 }
 
-/// Params that fit the schema, and can't be done for another reason.
+/// Returns the error for params that fit the schema but are otherwise invalid.
 pub(crate) fn invalid(path: &str, message: impl Into<String>) -> Error {
     Error::InvalidParams {
         tool: NAME.to_owned(),

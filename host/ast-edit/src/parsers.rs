@@ -1,8 +1,8 @@
-//! Who parses: processes with limits where there is a program for them, else this one.
+//! Parsing in processes with limits, if there is a program for them, or else in this process.
 //!
-//! Parsers are C code that takes what time and memory it wants: tree-sitter's can take the square
-//! of a source within one step, and no host survives a stack that overflows there. What a process
-//! of its own needs too much for is one file that was not searched.
+//! Parsers are C code with unbounded needs: tree-sitter can take quadratic time or memory within
+//! one step, and a stack overflow there would kill the host. In a separate process, the cost is one
+//! file that is not searched.
 
 #[cfg(unix)]
 mod processes;
@@ -34,21 +34,21 @@ use processes::Processes;
 #[cfg(unix)]
 pub use serve::parser_main;
 
-/// Where sources are to be parsed.
+/// The settings for parsing.
 #[derive(Debug, Clone)]
 pub(crate) struct ParserSettings {
     pub program: Option<PathBuf>,
-    /// Bytes of memory that each process may have.
+    /// The memory limit of each process, in bytes.
     pub memory: u64,
-    /// How many there may be at one time.
+    /// The permits for processes that run at once.
     #[cfg(unix)]
     pub permits: Arc<Permits>,
 }
 
 impl ParserSettings {
-    /// Those of a search that parses in this process.
+    /// Returns settings that parse in this process.
     pub fn new(memory: u64) -> Self {
-        /// Of all searches: two for each core, so that one of them leaves as many for others.
+        /// The permits of all searches: two per core, so that one search leaves as many to others.
         #[cfg(unix)]
         static PERMITS: LazyLock<Arc<Permits>> = LazyLock::new(|| Permits::new(2 * cores()));
         Self {
@@ -68,7 +68,7 @@ pub(crate) struct Parsers<'a> {
     location: Location,
 }
 
-/// Made when the first file of a language is met.
+/// Values that are created for the first file of each language.
 type PerLanguage<T> = [OnceLock<T>; language::COUNT];
 
 enum Location {
@@ -98,10 +98,10 @@ impl<'a> Parsers<'a> {
         }
     }
 
-    /// The ops as code of a language.
+    /// Returns the ops as code of a language.
     ///
     /// # Errors
-    /// [`ParseFailure`], where the ops themselves could not be parsed in the process for that.
+    /// [`ParseFailure`], if the parser process could not parse the ops themselves.
     pub fn outline(&self, language: Language) -> Result<&Outline, ParseFailure> {
         let outline = self.outlines[language.index()].get_or_init(|| match &self.location {
             Location::ThisProcess(ops) => Ok(self.ops_here(ops, language).outline()),
@@ -111,7 +111,7 @@ impl<'a> Parsers<'a> {
         outline.as_ref().map_err(ParseFailure::clone)
     }
 
-    /// What the ops make of a source: see [`rewrite::find`].
+    /// Applies the ops to a source: see [`rewrite::find`].
     ///
     /// # Errors
     /// [`RewriteError`].
@@ -134,7 +134,7 @@ impl<'a> Parsers<'a> {
         }
     }
 
-    /// The syntax errors in a source: see [`rewrite::errors`].
+    /// Returns the syntax errors in a source: see [`rewrite::errors`].
     ///
     /// # Errors
     /// [`ParseFailure`].

@@ -1,4 +1,4 @@
-//! What an action of `ast_edit` remembers until it is decided: its durable state.
+//! The durable state of an `ast_edit` action, from its preview until it is resolved.
 
 use std::path::PathBuf;
 
@@ -9,36 +9,36 @@ use serde_json::{Value, json};
 
 use crate::params::Params;
 
-/// What is to be done again, and how the files were.
+/// The params to execute again, and the state of the files.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Plan {
     pub params: Params,
-    /// By their paths; not empty.
+    /// The files, by path. Not empty.
     pub files: Vec<PlannedFile>,
-    /// Whether `limit` left matches that lie behind all of these.
+    /// True if `limit` left out matches, all of them after these files.
     pub limited: bool,
 }
 
-/// A file that is to be changed.
+/// A file to change.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PlannedFile {
-    /// From the workspace down.
+    /// The path, relative to the workspace.
     pub path: PathBuf,
-    /// Of its bytes as they were previewed.
+    /// The digest of its bytes at the preview.
     pub before: Before,
-    /// Of the bytes that it gets.
+    /// The digest of its new bytes.
     pub after: After,
-    /// How many of its matches are replaced, from the first on.
+    /// How many of its matches are replaced, starting with the first.
     pub replacements: usize,
 }
 
-/// The beginning of a digest. Nobody can find other bytes that have the same; the host compares
-/// whole digests beside that.
+/// The start of a digest, long enough that no one can find other bytes with the same one. The host
+/// compares whole digests in addition.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Before([u8; 16]);
 
-/// The beginning of a digest of what this program itself makes: where it makes something else, that
-/// isn't on purpose.
+/// The start of a digest of this program's own output, which only has to detect accidental
+/// differences.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct After([u8; 8]);
 
@@ -58,13 +58,13 @@ fn beginning<const N: usize>(digest: &Digest) -> [u8; N] {
     std::array::from_fn(|index| digest.as_bytes()[index])
 }
 
-/// What each file takes at least, in bytes.
+/// The fewest bytes that each file takes.
 pub(crate) const FILE_BYTES: usize = 16 + 8 + 4;
 
-/// A plan as its bytes have it: small, so that 100,000 files are some 40 bytes each.
+/// The serialized form of a plan. It is compact, so that 100,000 files take some 40 bytes each.
 #[derive(Serialize, Deserialize)]
 struct Kept {
-    /// As JSON, which says what each part is.
+    /// The params as JSON, which is self-describing.
     params: String,
     limited: bool,
     files: Vec<KeptFile>,
@@ -72,7 +72,7 @@ struct Kept {
 
 #[derive(Serialize, Deserialize)]
 struct KeptFile {
-    /// Bytes that its path has in common with that of the file before.
+    /// How many bytes its path shares with the previous file's.
     shared: usize,
     /// The rest of its path.
     rest: String,
@@ -153,7 +153,7 @@ impl Plan {
         index.ok().map(|index| &self.files[index])
     }
 
-    /// Such as `3 replacements in 1 file`.
+    /// Returns a summary, such as `3 replacements in 1 file`.
     pub fn summary(&self) -> String {
         let (replacements, files) = (self.replacements(), self.files.len());
         format!(
@@ -163,7 +163,7 @@ impl Plan {
         )
     }
 
-    /// What is planned, for programs: as many of the files as have room in so many bytes of JSON.
+    /// Returns the plan for programs, with as many files as fit into `room` bytes of JSON.
     pub fn to_json(&self, dry_run: bool, room: usize) -> Value {
         let mut left = room;
         let files: Vec<Value> = self
@@ -190,7 +190,7 @@ impl Plan {
     }
 }
 
-/// A number and its noun, in the plural where it is one.
+/// Returns a number with its noun, in the plural if needed.
 pub(crate) fn counted(number: usize, noun: &str) -> String {
     let end = match (number, noun.ends_with("match")) {
         (1, _) => "",

@@ -1,4 +1,4 @@
-//! What a preview shows, and what it wants decided.
+//! The content of a preview, and the action that it pushes.
 
 use std::time::Duration;
 
@@ -19,18 +19,18 @@ use crate::search::{Matched, NARROW, Results, Search};
 use airlock_host::native::folder::{ReadableFolder, WritableFolder};
 use airlock_host::native::{Preview, ProposedAction, RunningCall};
 
-/// The most bytes of diffs that the caller gets: a model reads no more to the end. Who decides gets
-/// as much as a result may have.
+/// The most bytes of diffs that the caller gets, because a model doesn't read more. The person who
+/// decides gets as much as a result may have.
 const MAX_DIFF_BYTES: usize = 256 << 10;
 
-/// Room for the sentence that says what was left out. A path has at most 4,096 bytes.
+/// The room for the sentence about omitted diffs. A path has at most 4,096 bytes.
 const LEFT_OUT_BYTES: usize = 5 << 10;
 
-/// How long to look for the smallest diff of one file: with thousands of replacements that takes
+/// How long to look for the smallest diff of one file. With thousands of replacements that takes
 /// long, and any diff will do.
 const DIFF_TIME: Duration = Duration::from_millis(250);
 
-/// Lines of context in a diff.
+/// The lines of context in a diff.
 const CONTEXT: usize = 3;
 
 pub(crate) fn of(
@@ -59,7 +59,7 @@ pub(crate) fn of(
         notes.push('\n');
         notes.push_str(&line);
     }
-    // What the rest of the result may need is a small part of what it may have.
+    // The rest of the result needs only a small part of the limit.
     let room = call.limits().result_bytes;
     let mut details = plan.to_json(true, (room / 4).min(call.limits().details_bytes / 2));
     let breaks = breaks(&results);
@@ -99,7 +99,7 @@ pub(crate) fn of(
     })
 }
 
-/// Where the new contents have syntax errors that the old ones had not, for programs.
+/// Returns the lines with new syntax errors in the new contents, for programs.
 fn breaks(results: &Results) -> Vec<Value> {
     let broken = results.matched.iter().filter_map(|matched| {
         let line = matched.breaks?;
@@ -124,7 +124,7 @@ fn planned(matched: &Matched) -> PlannedFile {
     }
 }
 
-/// Drops what lies beyond the limit, and tells how much that is.
+/// Drops matches beyond the limit, and returns how many.
 fn keep_to_limit(
     matched: &mut Vec<Matched>,
     limit: usize,
@@ -148,16 +148,16 @@ fn keep_to_limit(
     Ok(found.saturating_sub(limit))
 }
 
-/// A unified diff for each file.
+/// The unified diffs of all files.
 struct Diffs<'a> {
-    /// Of a preview, which begins with what else there is to say.
+    /// The text of the preview, which starts with the notes.
     text: String,
     matched: &'a [Matched],
-    /// What its caller gets, where that is less.
+    /// The caller's version, if it is shorter.
     short: Option<String>,
 }
 
-/// Where diffs end: before this hunk of this file.
+/// The end of the diffs: before this hunk of this file.
 #[derive(Clone, Copy)]
 struct Place {
     file: usize,
@@ -166,8 +166,8 @@ struct Place {
 }
 
 impl Diffs<'_> {
-    /// Writes those for which there is room, first in what the caller gets and then in all. Says
-    /// what was left out, in the end by name and number: no file that would change goes unnamed.
+    /// Writes as many diffs as fit, first for the caller and then in full. Lists the rest by name
+    /// and number, so that no changed file goes unnamed.
     fn write(
         &mut self,
         (room, all_room): (usize, usize),
@@ -177,8 +177,8 @@ impl Diffs<'_> {
         let end = self.text.len() + room;
         let names: usize = self.matched.iter().map(|file| named(file).len()).sum();
         let all_end = all_room.saturating_sub(names + LEFT_OUT_BYTES).max(end);
-        // Whatever the caller does not get must not cost the call: the rest of the time is for
-        // putting all of it onto the stack.
+        // Content that the caller does not get must not fail the call: the rest of the time is for
+        // pushing all of it onto the stack.
         let time_kept = call.stop().time_left() / 2;
         for (index, file) in self.matched.iter().enumerate() {
             call.check()?;
@@ -220,7 +220,7 @@ impl Diffs<'_> {
         Ok(())
     }
 
-    /// The files of which nothing is shown.
+    /// Returns the files of which nothing is shown.
     fn files_after(&self, place: Place) -> &[Matched] {
         &self.matched[place.file + usize::from(place.hunk > 0)..]
     }
@@ -246,7 +246,7 @@ impl Diffs<'_> {
         format!("\nToo long to be shown: {}.\n", parts.join(", and "))
     }
 
-    /// What would change in those, as far as there is room.
+    /// Returns the names and numbers of changes of those files, as far as they fit.
     fn names(&self, place: Place, room: usize) -> String {
         let mut names = "\n".to_owned();
         let files = self.files_after(place);
@@ -263,13 +263,13 @@ impl Diffs<'_> {
     }
 }
 
-/// A file and how much of it would change, as a line.
+/// Returns a line with a file and its number of replacements.
 fn named(file: &Matched) -> String {
     let replacements = counted(file.edits.len(), "replacement");
     format!("{}: {replacements}\n", file.path.display())
 }
 
-/// Lines end with a line feed alone: whatever else is in them is theirs.
+/// Compares lines. Only a line feed ends a line; other control characters are part of it.
 fn lines_diff<'a>(old: &'a str, new: &'a str) -> TextDiff<'a, 'a, str> {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();

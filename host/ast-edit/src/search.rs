@@ -1,4 +1,4 @@
-//! Finds all replacements in the files that are meant. It has nothing to write with.
+//! Finds all replacements in the selected files. It has no write access.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -23,24 +23,24 @@ use crate::plan::FILE_BYTES;
 use crate::selection::Selection;
 use crate::walk::{WalkEntry, walk};
 
-/// Larger files were hardly written by hand, and parsing one takes seconds and a hundred times its
-/// size in memory.
+/// The largest file that is searched. Larger files are rarely written by hand, and parsing one
+/// takes seconds and a hundred times its size in memory.
 pub(crate) const MAX_FILE_BYTES: u64 = 4 << 20;
 
-/// How many files one action can change, where its state has room for them: what the host lets an
-/// apply change.
+/// The most files that one action can change, if its state has room for them. It is the host's
+/// limit for an apply.
 const MAX_FILES: usize = 100_000;
 
-/// What to do where there is too much.
+/// The advice when there are too many matches.
 pub(crate) const NARROW: &str = "name fewer files with `paths`, or set `limit`";
 
-/// The most that all replacements of one call may take of memory.
+/// The most memory that all replacements of one call may take, in bytes.
 pub(crate) const MAX_EDITS_BYTES: usize = 256 << 20;
 
-/// How many files are searched between two reports of progress.
+/// How many files are searched between two progress reports.
 const FILES_PER_REPORT: u64 = 1000;
 
-/// All that the params mean, ready to search with.
+/// A search, prepared from the params.
 pub(crate) struct Search<'a> {
     pub params: &'a Params,
     pub selection: Selection,
@@ -48,26 +48,26 @@ pub(crate) struct Search<'a> {
     pub call: &'a RunningCall,
     parsers: Parsers<'a>,
     pub room: MemoryBudget,
-    /// Whether the new contents are parsed, too.
+    /// True if the new contents are parsed, too.
     checks_contents: bool,
 }
 
-/// A file in which something would be replaced.
+/// A file with replacements.
 #[derive(Debug)]
 pub(crate) struct Matched {
     pub path: PathBuf,
-    /// Of its bytes as they are.
+    /// The digest of its current bytes.
     pub before: Digest,
-    /// Of its bytes with all edits made.
+    /// The digest of its bytes after all edits.
     pub after: Digest,
     pub edits: Vec<Edit>,
     pub is_read_only: bool,
-    /// The line of the first syntax error in the new contents, where these have more of them
-    /// than the old ones.
+    /// The line of the first syntax error in the new contents, if they have more of them than the
+    /// old ones.
     pub breaks: Option<usize>,
 }
 
-/// Something that is in the searched files several times.
+/// Occurrences of something in the searched files.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     pub count: usize,
@@ -75,38 +75,38 @@ pub(crate) struct Places {
     pub by_file: BTreeMap<String, Vec<usize>>,
 }
 
-/// What a search found.
+/// The results of a search.
 #[derive(Debug, Default)]
 pub(crate) struct Results {
-    /// By their paths.
+    /// The files with replacements, by path.
     pub matched: Vec<Matched>,
-    /// How many files were looked at.
+    /// The number of files that were searched.
     pub searched: u64,
-    /// Matches inside of other matches, see [`rewrite::Rewrite::nested`].
+    /// The number of matches inside other matches, see [`rewrite::Rewrite::nested`].
     pub nested: usize,
-    /// Other matches that are left as they are.
+    /// Other matches that are left unchanged.
     pub left: BTreeMap<Reason, Places>,
-    /// What some of those have that their pattern doesn't.
+    /// Words in some of those matches that their pattern doesn't have.
     pub words: BTreeSet<String>,
-    /// Comments that go with replaced code.
+    /// Comments that are removed with replaced code.
     pub comments: Places,
-    /// What could not be searched, and why, by path.
+    /// Files that could not be searched, with the reason, by path.
     pub skipped: BTreeMap<String, String>,
     /// Files with syntax errors, by path.
     pub errors: BTreeMap<String, Errors>,
-    /// Folders of dependencies and builds that were left out.
+    /// Excluded folders of dependencies and builds.
     pub left_out: Vec<PathBuf>,
-    /// How many matches each op has.
+    /// The number of matches of each op.
     pub matches: Vec<usize>,
-    /// How many files of each language were looked at, the most first.
+    /// The number of searched files of each language, largest first.
     pub languages: Vec<(Language, u64)>,
-    /// Ops with a metavariable that has the name of a variable in a file whose language writes
-    /// variables alike.
+    /// Ops with a metavariable that has the name of a variable in a file, in languages that write
+    /// both alike.
     pub own_variables: BTreeMap<usize, (Language, String)>,
 }
 
 impl Results {
-    /// How many matches are left for a reason.
+    /// Returns the number of matches that are left unchanged for a reason.
     pub fn left_for(&self, reason: Reason) -> usize {
         self.left.get(&reason).map_or(0, |places| places.count)
     }
@@ -138,7 +138,7 @@ impl<'a> Search<'a> {
         Ok(search)
     }
 
-    /// Parses the new contents too, so that it can be told where they are no code any more.
+    /// Parses the new contents too, to detect when they are no longer valid code.
     pub fn with_contents_checked(self) -> Self {
         Self {
             checks_contents: true,
@@ -146,19 +146,19 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Searches all files that are meant, but those that `leave_out` knows.
+    /// Searches all selected files, except those for which `leave_out` returns true.
     pub fn run(&self, leave_out: impl Fn(&Path) -> bool + Sync) -> Result<Results, Error> {
         let collector = Collector::new(self.params.ops.len());
         let feed = |give: Enqueue<'_, Job>| self.feed(give, &leave_out, &collector);
         share_out(usize::MAX, feed, |job: Job| {
             collector.keep(self.search(&job, &collector))
         });
-        // Also where it had to end before the first file was met.
+        // Check again, because the call may have had to end before the first file.
         self.call.check()?;
         collector.finish()
     }
 
-    /// Gives all files that are meant to those who search them.
+    /// Feeds all selected files to the search threads.
     fn feed(
         &self,
         give: Enqueue<'_, Job>,
@@ -198,11 +198,11 @@ impl<'a> Search<'a> {
         collector.leave_out(left_out);
     }
 
-    /// The ops as code of a language.
+    /// Returns the ops as code of a language.
     ///
     /// # Errors
-    /// Those of [`RunningCall::check`]: what is read when the call has to end is not complete.
-    /// [`Error::Tool`] where the parser needs too much for the ops themselves.
+    /// Those of [`RunningCall::check`]: ops that are read while the call has to end are incomplete.
+    /// [`Error::Tool`], if the parser needs too much for the ops themselves.
     pub fn outline(&self, language: Language) -> Result<&Outline, Error> {
         let outline = self.parsers.outline(language);
         self.call.check()?;
@@ -211,14 +211,14 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// What becomes of one source, as [`rewrite::find`] finds it.
+    /// Returns the rewrite of one source, as [`rewrite::find`] finds it.
     pub fn find(&self, language: Language, source: &str) -> Result<Rewrite, RewriteError> {
         let checks = self.checks_contents;
         self.parsers.find(language, source, &self.room, checks)
     }
 
-    /// Searches one file. What was named must be searchable; what a folder has besides code need
-    /// not be.
+    /// Searches one file. Files that were named must be searchable; other files in a folder are
+    /// skipped if they are not.
     fn search(&self, job: &Job, collector: &Collector) -> Result<(), Error> {
         let Job {
             path,
@@ -248,7 +248,7 @@ impl<'a> Search<'a> {
             Ok(file) => file,
             Err(unread) => return skip(reason(&unread)),
         };
-        // Its words can't be found as they are written.
+        // In UTF-16, words can't be found as they are written.
         if is_utf16(&file.bytes) {
             return skip(UTF_16.to_owned());
         }
@@ -300,22 +300,23 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// In which line the new contents of a file have the first error of syntax, where they have
-    /// more of them than the old ones.
+    /// Returns the line of the first syntax error in a file's new contents, if they have more of
+    /// them than the old ones.
     pub fn breaks_file(&self, path: &Path, old: &str, new: &str) -> Result<Option<usize>, Error> {
         let Some(language) = self.selection.language_of_selected(path) else {
             return Ok(None);
         };
         let errors = |text| self.parsers.errors(language, text);
-        // What can't be parsed is not known to break anything.
+        // Unparsable contents are not reported as broken.
         let (Ok(before), Ok(after)) = (errors(old), errors(new)) else {
             return Ok(None);
         };
         Ok(more_than(before.map_or(0, |(count, _)| count), after))
     }
 
-    /// An op that is code in no language that was met is a mistake, and not one without matches.
-    /// What is wrong with it is told for the language of the most files.
+    /// Checks that each op is valid code in at least one of the languages found. Otherwise it is a
+    /// mistake, and not an op without matches. The error is the one for the language with the most
+    /// files.
     pub fn check_that_each_op_was_read(&self, results: &Results) -> Result<(), Error> {
         let languages = results.languages.iter();
         let met: Vec<&Outline> = languages
@@ -333,11 +334,11 @@ impl<'a> Search<'a> {
     }
 }
 
-/// A file to be searched.
+/// A file to search.
 struct Job {
     path: PathBuf,
     language: Language,
-    /// Whether it was named itself.
+    /// True if the file itself was named.
     named: bool,
 }
 
@@ -356,7 +357,7 @@ fn refused(index: usize, refusal: &Refusal) -> Error {
     invalid(&path, refusal.message.as_str())
 }
 
-/// What can't be done in a file, and so not at all.
+/// Returns the error for a file that can't be changed, which fails the call.
 pub(crate) fn refusal(stuck: &RewriteError, path: &Path) -> Error {
     let message = match stuck {
         RewriteError::Overlap {
@@ -375,7 +376,7 @@ pub(crate) fn refusal(stuck: &RewriteError, path: &Path) -> Error {
     Error::Tool { message }
 }
 
-/// Why a file can't be searched.
+/// Returns the reason why a file can't be searched.
 fn reason(unread: &Unread) -> String {
     match unread {
         Unread::TooLarge(size) => format!("it is {size} bytes; the limit is {MAX_FILE_BYTES}"),
@@ -388,12 +389,12 @@ const NOT_TEXT: &str = "it is not text in UTF-8";
 
 const UTF_16: &str = "it is text in UTF-16; convert it to UTF-8 to search it";
 
-/// Whether a file says that it is UTF-16, by its first two bytes.
+/// Returns whether a file is marked as UTF-16 by its first two bytes.
 fn is_utf16(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff])
 }
 
-/// The source, where it is text.
+/// Returns the source, if it is text.
 pub(crate) fn text(bytes: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(bytes).ok()?;
     (!bytes.contains(&0)).then_some(text)

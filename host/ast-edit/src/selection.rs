@@ -1,4 +1,4 @@
-//! Which files are meant.
+//! The selection of files.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -11,26 +11,26 @@ use crate::code::language::Language;
 use crate::params::invalid;
 use crate::walk::WalkRoot;
 
-/// The files that params name.
+/// The files that the params select.
 pub(crate) struct Selection {
-    /// Named one by one.
+    /// Files that are named individually.
     files: BTreeSet<PathBuf>,
-    /// Named by a folder that they lie in, and perhaps a glob.
+    /// Folders that are named, some with a glob.
     folders: Vec<Folder>,
     language: Option<Language>,
 }
 
 struct Folder {
-    /// Its place in `paths`.
+    /// The index in `paths`.
     index: usize,
     path: PathBuf,
     glob: Option<GlobMatcher>,
-    /// Whether the glob names hidden files or folders by their dot.
+    /// True if the glob names hidden files or folders by their dot.
     hidden: bool,
 }
 
 impl Selection {
-    /// Reads paths, and looks what there is at each.
+    /// Reads paths, and checks what is at each.
     pub fn read(
         paths: Option<&[String]>,
         language: Option<Language>,
@@ -98,12 +98,12 @@ impl Selection {
         self.files.iter().map(PathBuf::as_path)
     }
 
-    /// Whether the file was named itself.
+    /// Returns whether the file itself was named.
     pub fn names(&self, path: &Path) -> bool {
         self.files.contains(path)
     }
 
-    /// Where to look for more.
+    /// Returns the folders to walk.
     pub fn starts(&self) -> Vec<WalkRoot> {
         let starts = self.folders.iter().map(|folder| WalkRoot {
             path: folder.path.clone(),
@@ -117,15 +117,15 @@ impl Selection {
         starts.chain(plain).collect()
     }
 
-    /// As what a file is to be searched, which was found in one of the folders; none where it is
-    /// not meant, or is no code that we know.
+    /// Returns the language in which to search a file that was found in one of the folders. Returns
+    /// `None` if it is not selected, or is not code in a known language.
     pub fn language(&self, path: &Path) -> Option<Language> {
         let means = self.folders.iter().filter(|folder| folder.means(path));
         self.language_where(path, means)
     }
 
-    /// The same for a file that is hidden, or lies in a hidden folder: only a glob that names such
-    /// ones means it.
+    /// Returns the same for a file that is hidden, or in a hidden folder. Only a glob that names
+    /// hidden entries selects it.
     pub fn language_of_hidden(&self, path: &Path) -> Option<Language> {
         let globs = self.folders.iter().filter(|folder| folder.hidden);
         self.language_where(path, globs.filter(|folder| folder.means(path)))
@@ -145,30 +145,30 @@ impl Selection {
         (self.language.is_none_or(|named| named == language)).then_some(language)
     }
 
-    /// Which of `paths` mean this path, were it searched.
+    /// Returns the index in `paths` that selects this path.
     pub fn meaning(&self, path: &Path) -> Option<usize> {
         let mut folders = self.folders.iter();
         let means = folders.find(|folder| folder.means(path));
         means.map(|folder| folder.index)
     }
 
-    /// Whether this one of `paths` is a glob.
+    /// Returns whether this entry of `paths` is a glob.
     pub fn is_glob(&self, index: usize) -> bool {
         let mut folders = self.folders.iter();
         folders.any(|folder| folder.index == index && folder.glob.is_some())
     }
 
-    /// The language that was named.
+    /// Returns the named language.
     pub fn named_language(&self) -> Option<Language> {
         self.language
     }
 
-    /// As what a file is to be searched that was named itself.
+    /// Returns the language in which to search a file that was named itself.
     pub fn language_of_named(&self, path: &Path) -> Option<Language> {
         self.language.or_else(|| Language::of_file(path))
     }
 
-    /// As what a file is to be searched that was selected before.
+    /// Returns the language in which to search a file that was selected before.
     pub fn language_of_selected(&self, path: &Path) -> Option<Language> {
         match self.names(path) {
             true => self.language_of_named(path),
@@ -186,7 +186,7 @@ impl Folder {
     }
 }
 
-/// The path from the workspace down.
+/// Returns the path relative to the workspace.
 fn inside(text: &str, workspace: &Path) -> Result<PathBuf, String> {
     let outside = || {
         format!(
@@ -207,7 +207,7 @@ fn inside(text: &str, workspace: &Path) -> Result<PathBuf, String> {
         match component {
             Component::Normal(name) => inside.push(name),
             Component::CurDir => {}
-            // What lies behind a link has another parent than it seems.
+            // Behind a link, `..` is not the folder it seems to be.
             Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
                 return Err(outside());
             }
@@ -216,7 +216,7 @@ fn inside(text: &str, workspace: &Path) -> Result<PathBuf, String> {
     Ok(inside)
 }
 
-/// The first link on the way, the end included.
+/// Returns the first link in a path, including its last component.
 fn first_link(path: &Path, folder: &ReadableFolder) -> Result<Option<PathBuf>, String> {
     let mut way: Vec<&Path> = path.ancestors().collect();
     way.reverse();

@@ -1,4 +1,4 @@
-//! The files below a folder that version control would not ignore, visited by several threads.
+//! A parallel walk over the files below a folder that version control would not ignore.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -12,14 +12,14 @@ use ignore::{WalkBuilder, WalkState};
 use crate::ignore_files::IgnoreFiles;
 use airlock_host::native::folder::ReadableFolder;
 
-/// Folders of what others wrote or a program made, wherever they are.
+/// Names of folders with third-party or generated files, wherever they are.
 const DEPENDENCIES: [&str; 3] = ["node_modules", "bower_components", "__pycache__"];
 
-/// Names of such folders that others may have too: they count at the top of the workspace, and
-/// beside a manifest.
+/// Names of such folders that other folders may have too. They only count at the top of the
+/// workspace and next to a manifest.
 const PERHAPS_MADE: [&str; 6] = ["vendor", "target", "build", "dist", "out", "venv"];
 
-/// Files that make the folder that they are in the top of a project.
+/// Files that mark a folder as the top of a project.
 const MANIFESTS: [&str; 14] = [
     "Cargo.toml",
     "package.json",
@@ -37,38 +37,37 @@ const MANIFESTS: [&str; 14] = [
     "mix.exs",
 ];
 
-/// How many of the folders that were left out are remembered.
+/// The most excluded folders that are recorded.
 const LEFT_OUT_NAMED: usize = 1000;
 
-/// What a walk comes by.
+/// An entry found by a walk.
 pub(crate) enum WalkEntry<'a> {
-    /// A regular file, by its path from the workspace down.
+    /// A regular file, by its path relative to the workspace.
     File(&'a Path),
-    /// One that is hidden, or in a hidden folder, below a start that asks for those too. Others may
-    /// be visited as such as well.
+    /// A file that is hidden, or in a hidden folder, below a root that includes hidden files. Other
+    /// files may be reported as hidden as well.
     Hidden(&'a Path),
-    /// Anything else.
+    /// Any other entry.
     Other,
-    /// Something could not be looked at.
+    /// An entry that could not be examined.
     Unreadable(String),
 }
 
-/// Where a walk begins.
+/// The root of a walk.
 #[derive(Debug, Clone)]
 pub(crate) struct WalkRoot {
-    /// From the workspace down; empty for the workspace itself.
+    /// The path relative to the workspace. Empty for the workspace itself.
     pub path: PathBuf,
-    /// Whether hidden files are visited too, each as [`WalkEntry::Hidden`].
+    /// True to visit hidden files too, each as [`WalkEntry::Hidden`].
     pub hidden: bool,
 }
 
-/// Visits the files below some folders. Returns the folders of dependencies and builds that it left
-/// out.
+/// Visits the files below some folders. Returns the excluded folders of dependencies and builds.
 ///
-/// Left out is what `.gitignore`, `.ignore` and `.git/info/exclude` files of the workspace leave
-/// out, hidden files, and folders of dependencies and builds, unless a folder is named that is
-/// itself left out: that counts as meant. Links are not followed. What lies outside of the
-/// workspace, such as the user's own ignore file, plays no part.
+/// The walk excludes everything that `.gitignore`, `.ignore` and `.git/info/exclude` files of the
+/// workspace exclude, hidden files, and folders of dependencies and builds. If a named folder is
+/// itself excluded, these rules don't apply to it. Links are not followed. Files outside of the
+/// workspace, such as the user's own ignore file, have no effect.
 pub(crate) fn walk<F>(folder: &ReadableFolder, starts: &[WalkRoot], visit: F) -> BTreeSet<PathBuf>
 where
     F: Fn(WalkEntry<'_>) -> ControlFlow<()> + Sync,
@@ -100,8 +99,8 @@ where
     left_out.clone()
 }
 
-/// Visits everything below some folders, whatever would leave it out, until it is told to stop:
-/// paths, and whether each is a folder.
+/// Visits everything below some folders, including excluded entries, until `visit` breaks. It gets
+/// each path and whether it is a folder.
 pub(crate) fn walk_all(
     folder: &ReadableFolder,
     starts: &[WalkRoot],
@@ -127,7 +126,7 @@ pub(crate) fn walk_all(
     }
 }
 
-/// One walk, from several starts.
+/// One walk with several roots.
 struct Walker<'a, F> {
     folder: &'a ReadableFolder,
     stopped: AtomicBool,
@@ -136,7 +135,7 @@ struct Walker<'a, F> {
 }
 
 impl<F: Fn(WalkEntry<'_>) -> ControlFlow<()> + Sync> Walker<'_, F> {
-    /// Visits the files below one folder; with `wanted`, those that are below one of these.
+    /// Visits the files below one folder. With `wanted`, only those below one of these folders.
     fn from(&self, start: &Path, wanted: Option<&Arc<Vec<SelectedFolder>>>, hidden: bool) {
         if self.stopped.load(Ordering::Relaxed) {
             return;
@@ -147,12 +146,12 @@ impl<F: Fn(WalkEntry<'_>) -> ControlFlow<()> + Sync> Walker<'_, F> {
             .symlink_metadata()
             .is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
         {
-            // A glob begins with a folder that is not there: nothing is meant by it.
+            // A glob starts with a folder that doesn't exist, so it selects nothing.
             return;
         }
         let ignored = Arc::new(IgnoreFiles::below(self.folder.clone(), start));
         let mut builder = WalkBuilder::new(top);
-        // What is left out is for the filter to say.
+        // The filter decides what to exclude.
         builder.standard_filters(false).follow_links(false);
         let is_in_left_out = start.components().any(|part| {
             let name = part.as_os_str().to_str().unwrap_or_default();
@@ -205,7 +204,7 @@ fn is_hidden(path: &Path) -> bool {
     parts.any(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."))
 }
 
-/// Joining nothing would add a slash.
+/// Joins paths. Joining an empty path would add a slash.
 fn below(workspace: &Path, start: &Path) -> PathBuf {
     match start.as_os_str().is_empty() {
         true => workspace.to_owned(),
@@ -213,14 +212,14 @@ fn below(workspace: &Path, start: &Path) -> PathBuf {
     }
 }
 
-/// What a walk comes by and enters.
+/// The filter that decides which entries a walk enters.
 struct Filter {
     workspace: PathBuf,
     ignored: Arc<IgnoreFiles>,
-    /// Whether hidden files are meant too.
+    /// True to include hidden files.
     hidden: bool,
     wanted: Option<Arc<Vec<SelectedFolder>>>,
-    /// None where folders of dependencies and builds are meant.
+    /// `None` if folders of dependencies and builds are included.
     leaves_out: Option<Arc<Mutex<BTreeSet<PathBuf>>>>,
 }
 
@@ -250,7 +249,7 @@ impl Filter {
         {
             let mut left_out = left_out.lock().unwrap_or_else(PoisonError::into_inner);
             let is_wanted = self.wanted.iter().flat_map(|wanted| wanted.iter());
-            // What is named is walked by itself.
+            // Named folders are walked separately.
             let is_named = is_wanted
                 .into_iter()
                 .any(|wanted| wanted.path.starts_with(path));
@@ -265,12 +264,12 @@ impl Filter {
         if !is_folder {
             return wanted.iter().any(|folder| path.starts_with(&folder.path));
         }
-        // All of them are asked, so that each that is reached knows.
+        // Check all of them, so that each one that is reached is marked.
         wanted.iter().filter(|folder| folder.leads_by(path)).count() > 0
     }
 }
 
-/// Whether a folder is one of dependencies or of what a build made, by its name and place.
+/// Returns whether a folder holds dependencies or build output, by its name and place.
 fn is_made(absolute: &Path, path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
         return false;
@@ -289,7 +288,7 @@ fn is_made(absolute: &Path, path: &Path) -> bool {
 /// A folder whose files are to be visited.
 struct SelectedFolder {
     path: PathBuf,
-    /// Whether the walk from the top came by; if not, it is left out otherwise.
+    /// True if the walk from the top reached it. If not, it is excluded for another reason.
     reached: AtomicBool,
 }
 
@@ -301,7 +300,7 @@ impl SelectedFolder {
         }
     }
 
-    /// Whether the walk must enter `folder` to find what is wanted.
+    /// Returns whether the walk must enter `folder` to find a wanted one.
     fn leads_by(&self, folder: &Path) -> bool {
         if self.path == folder {
             self.reached.store(true, Ordering::Relaxed);

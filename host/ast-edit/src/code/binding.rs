@@ -1,14 +1,14 @@
-//! Where an expression needs parentheses, although the grammar takes it without.
+//! Parentheses around expressions that need them, even if the grammar accepts the code without.
 //!
-//! Grammars are made to read code that is right, and take some that the language doesn't:
-//! `a && b = 1` in JavaScript, or `1 as u8.pow(2)` in Rust. So what binds less than the node
-//! around it gets parentheses, whatever the parser makes of it.
+//! Grammars are made to read valid code, and accept some code that the language doesn't: `a && b =
+//! 1` in JavaScript, or `1 as u8.pow(2)` in Rust. So an expression that binds less tightly than the
+//! node around it gets parentheses, however the parser reads it.
 
 use tree_sitter::Node;
 
 use super::language::Language;
 
-/// How strongly the parts of an expression are bound.
+/// The binding strength of an expression's parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Binding {
     Sequence,
@@ -20,7 +20,7 @@ enum Binding {
     Postfix,
 }
 
-/// By parts of the names that grammars give their kinds of nodes, in this order.
+/// The binding of node kinds, by parts of the names that grammars give them, checked in this order.
 const KINDS: [(&str, Binding); 34] = [
     ("sequence_expression", Binding::Sequence),
     ("comma_expression", Binding::Sequence),
@@ -65,7 +65,7 @@ fn binding(node: &Node<'_>) -> Option<Binding> {
     found.map(|(_, binding)| *binding)
 }
 
-/// Whether a node needs parentheses where it is.
+/// Returns whether a node needs parentheses in its place.
 pub(super) fn needs_parentheses(
     language: Language,
     (parent, node): (&Node<'_>, &Node<'_>),
@@ -129,7 +129,7 @@ pub(super) fn needs_parentheses(
     is_bound && (inner < outer || is_misread)
 }
 
-/// Whether a `?.` in it would also skip code that is added to its end.
+/// Returns whether a `?.` in the node would also skip code that is appended to it.
 fn is_optional_chain(node: &Node<'_>) -> bool {
     let mut at = Some(*node);
     while let Some(node) = at {

@@ -1,28 +1,29 @@
-//! A replacement that may be made, and the parentheses that it needs for that.
+//! A possible replacement, and the parentheses that it needs.
 
 use super::filled::Inserted;
 use super::rewrite::{Edit, Reason};
 
-/// An edit, with the places of captured code in its text.
+/// An edit, with the positions of captured code in its text.
 #[derive(Debug, Clone)]
 pub(crate) struct Candidate {
     /// The index of its op.
     pub op: usize,
     pub edit: Edit,
     pub inserted: Vec<Inserted>,
-    /// Where comments begin that go with the match.
+    /// The start positions of comments that are removed with the match.
     pub comments: Vec<usize>,
-    /// Whether the op's `out` is code by itself, so that a syntax error comes of its place.
+    /// True if the op's `out` is valid code by itself, so that a syntax error must come from its
+    /// surroundings.
     is_code: bool,
-    /// The parts that are in parentheses already.
+    /// The parts that already have parentheses.
     parentheses: Parentheses,
-    /// Why that was needed.
+    /// The first reason for adding them.
     pub first_reason: Option<Reason>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Parentheses {
-    /// Captured nodes, by their index.
+    /// The captured nodes, by index.
     captured: Vec<usize>,
     whole: bool,
 }
@@ -30,11 +31,11 @@ struct Parentheses {
 /// The faults of an edit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Faults {
-    /// Captured nodes, by their index, that are something else now.
+    /// The captured nodes, by index, whose structure has changed.
     pub captured: Vec<usize>,
-    /// The replacement is no node in the place of the match.
+    /// True if the replacement is not a single node in place of the match.
     pub whole: bool,
-    /// There is a syntax error that the source doesn't have.
+    /// True if there is a syntax error that the source doesn't have.
     pub syntax: bool,
 }
 
@@ -70,12 +71,12 @@ impl Candidate {
         }
     }
 
-    /// Whether a syntax error is a fault. If not, the preview reports it as one that is added.
+    /// Returns whether a syntax error is a fault. If not, the preview reports it as an added error.
     pub fn must_parse(&self) -> bool {
         self.is_code || self.parentheses != Parentheses::default()
     }
 
-    /// Puts the faulty parts into parentheses. False if they are in parentheses already.
+    /// Puts the faulty parts into parentheses. Returns false if they already have them.
     pub fn add_parentheses(&mut self, faults: &Faults) -> bool {
         self.first_reason.get_or_insert(faults.reason());
         let done = &mut self.parentheses;

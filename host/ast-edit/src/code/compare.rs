@@ -1,4 +1,4 @@
-//! Whether code has the same structure in two sources.
+//! Comparing the structure of code in two sources.
 
 use std::ops::Range;
 
@@ -7,25 +7,25 @@ use tree_sitter::Node;
 use super::document::Document;
 use super::places::is_at;
 
-/// An edit, in the source and in the result.
+/// The range of an edit, in the source and in the result.
 #[derive(Debug, Clone)]
 pub(super) struct Replaced {
     pub old: Range<usize>,
     pub new: Range<usize>,
 }
 
-/// Changes of the code around some edits.
+/// The changes of the code around some edits.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// The smallest nodes of the source whose other parts have changed.
+    /// The smallest nodes of the source that changed outside of the edits.
     pub nodes: Vec<Range<usize>>,
-    /// Such nodes that have syntax errors in the result and had none.
+    /// Those of these nodes that have new syntax errors in the result.
     pub broken: Vec<Range<usize>>,
 }
 
-/// Compares all that lies outside of the edits, which come in their order.
+/// Compares everything outside of the edits, which must be in order.
 ///
-/// None if the call has to end.
+/// Returns `None` if the call has to end.
 pub(super) fn outside(old: &Document, new: &Document, edits: &[Replaced]) -> Option<Changes> {
     let mut changes = Changes::default();
     let mut todo = vec![(old.tree().root_node(), new.tree().root_node())];
@@ -33,7 +33,7 @@ pub(super) fn outside(old: &Document, new: &Document, edits: &[Replaced]) -> Opt
         if old.steps().step() || new.steps().step() {
             return None;
         }
-        // A part of a tree that didn't have to be parsed again is shared.
+        // Reparsing shares the unchanged parts of a tree.
         if before.id() == after.id() {
             continue;
         }
@@ -49,7 +49,7 @@ pub(super) fn outside(old: &Document, new: &Document, edits: &[Replaced]) -> Opt
     Some(changes)
 }
 
-/// Compares two nodes and the number of their children; the children are still to be compared.
+/// Compares two nodes and their numbers of children. The children remain to be compared.
 fn is_same_around<'t>(
     (old, before): (&Document, Node<'t>),
     (new, after): (&Document, Node<'t>),
@@ -85,7 +85,7 @@ fn is_same_around<'t>(
     news.next().is_none()
 }
 
-/// The edit that replaces a node.
+/// Returns the edit that replaces a node.
 fn edit_of<'a>(
     document: &Document,
     node: &Node<'_>,
@@ -96,21 +96,21 @@ fn edit_of<'a>(
     is_in(document, node, &edit.old).then_some(edit)
 }
 
-/// Whether a node lies in a range, but for whitespace.
+/// Returns whether a node lies in a range, ignoring whitespace.
 fn is_in(document: &Document, node: &Node<'_>, range: &Range<usize>) -> bool {
     range.start <= node.start_byte()
         && node.start_byte() < range.end
         && (node.end_byte() <= range.end || is_at(document.source(), range.end, node.end_byte()))
 }
 
-/// Whether two leaves are in the same place between the edits.
+/// Returns whether two leaves have the same position relative to the edits.
 fn is_same_leaf(before: Node<'_>, (new, after): (&Document, Node<'_>), edits: &[Replaced]) -> bool {
     let is_near = |one: usize, other: usize| is_at(new.source(), one.min(other), one.max(other));
     is_near(moved(edits, before.start_byte()), after.start_byte())
         && is_near(moved(edits, before.end_byte()), after.end_byte())
 }
 
-/// Where a byte outside of the edits is in the result.
+/// Returns the position in the result of a byte outside of the edits.
 pub(super) fn moved(edits: &[Replaced], at: usize) -> usize {
     let before = edits.partition_point(|edit| edit.old.end <= at);
     match before.checked_sub(1) {
@@ -119,9 +119,9 @@ pub(super) fn moved(edits: &[Replaced], at: usize) -> usize {
     }
 }
 
-/// Whether two nodes have the same structure, whatever their leaves are.
+/// Returns whether two nodes have the same structure, ignoring the text of their leaves.
 ///
-/// None if the call has to end.
+/// Returns `None` if the call has to end.
 pub(super) fn is_same<'t>(
     (old, before): (&'t Document, Node<'t>),
     (new, after): (&'t Document, Node<'t>),
@@ -144,9 +144,9 @@ pub(super) fn is_same<'t>(
     Some(true)
 }
 
-/// Whether two rows of nodes have the same structure.
+/// Returns whether two sequences of nodes have the same structure.
 ///
-/// None if the call has to end.
+/// Returns `None` if the call has to end.
 pub(super) fn are_same<'t>(
     (old, befores): (&'t Document, &[Node<'t>]),
     (new, afters): (&'t Document, &[Node<'t>]),
@@ -162,7 +162,7 @@ pub(super) fn are_same<'t>(
         .filter(|node| has_code(new, node))
         .collect();
     match (&befores[..], &afters[..]) {
-        // A list may be a node in the one place, and not in the other.
+        // A list may be a node in one source but not in the other.
         ([one], [_, _, ..]) if innermost(*one).child_count() > 1 => {
             are_same((old, &parts(old, &innermost(*one))), (new, &afters))
         }
@@ -181,7 +181,7 @@ pub(super) fn are_same<'t>(
     }
 }
 
-/// The node below that has all of the same text, and more than one child.
+/// Returns the descendant that has the same text and more than one child.
 pub(super) fn innermost(mut node: Node<'_>) -> Node<'_> {
     while node.child_count() == 1
         && let Some(child) = node.child(0)
@@ -198,7 +198,8 @@ fn parts<'t>(document: &Document, node: &Node<'t>) -> Vec<Node<'t>> {
     children.filter(|child| has_code(document, child)).collect()
 }
 
-/// Comments belong to no node in particular, and the ends of lines and blocks to several.
+/// Returns whether a node is code. Comments belong to no particular node, and the ends of lines and
+/// blocks belong to several.
 pub(super) fn has_code(document: &Document, node: &Node<'_>) -> bool {
     !is_comment(node)
         && (node.child_count() > 0 || !is_at(document.source(), node.start_byte(), node.end_byte()))

@@ -1,14 +1,14 @@
-//! A source that was parsed, as ast-grep sees it, but one that can be stopped: parsing and matching
-//! end soon after their call has to.
+//! A parsed source as ast-grep sees it, with a stop: parsing and matching end soon after the call
+//! has to.
 //!
-//! ast-grep's matcher works on whatever implements its traits. Here each step from node to node is
-//! counted, and now and then it is asked whether the call has to end; then no node has children any
-//! more, so that the matcher comes to its end at once. What it found is worth nothing then:
-//! [`Document::was_stopped`] tells.
+//! ast-grep's matcher works on any type that implements its traits. This implementation counts each
+//! step from node to node and regularly checks whether the call has to end. From then on, nodes
+//! have no children, so the matcher finishes at once. Its result is invalid in that case: check
+//! [`Document::was_stopped`].
 //!
-//! The matcher recurses in two places: as deep as the pattern, and as deep as the source where a
-//! name of the pattern is used twice. Both are bounded when they are parsed, and the threads of a
-//! call have a stack that is large enough for that.
+//! The matcher recurses in two cases: as deep as the pattern and, if the pattern uses a name twice,
+//! as deep as the source. Both depths are limited during parsing, and the stacks of a call's
+//! threads are large enough for them.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -23,12 +23,12 @@ use super::parser::{self, ParseFailure};
 use super::steps::Steps;
 use super::texts::Texts;
 
-/// How deep the nodes of a source may lie inside each other: more than generated code has, and less
-/// than the stack of a thread has room for. Each level takes 454 bytes of it, in any language, and
-/// 1,236 in a build without optimisation: that is 12 MiB.
+/// The deepest nesting of a source's nodes: more than generated code has, and less than fits on the
+/// stack of a thread. Each level takes 454 bytes of stack in any language, and 1,236 in a build
+/// without optimization: 12 MiB in total.
 pub(crate) const MAX_DEPTH: usize = 10_000;
 
-/// How deep those of a pattern. Deeper ones are no code that somebody wrote.
+/// The deepest nesting of a pattern's nodes. Deeper ones are not written by hand.
 pub(crate) const MAX_PATTERN_DEPTH: usize = 200;
 
 /// A parsed source.
@@ -47,12 +47,12 @@ impl Document {
         Self::parse_within(source, grammar, None, MAX_DEPTH)
     }
 
-    /// Parses a pattern, or one in its context.
+    /// Parses a pattern, alone or in its context.
     pub fn parse_pattern(source: &str, grammar: Grammar) -> Result<Self, ParseFailure> {
         Self::parse_within(source, grammar, None, MAX_PATTERN_DEPTH)
     }
 
-    /// Parses a source that was made of another by edits of which its tree was told.
+    /// Parses an edited source. `old` is the tree of the previous one, updated with the edits.
     pub fn parse_again(source: &str, grammar: Grammar, old: &Tree) -> Result<Self, ParseFailure> {
         Self::parse_within(source, grammar, Some(old), MAX_DEPTH)
     }
@@ -76,12 +76,12 @@ impl Document {
         Ok(document)
     }
 
-    /// The document as the root of a tree of ast-grep's.
+    /// Returns the document as the root of an ast-grep tree.
     pub fn into_root(self) -> AstGrep<Self> {
         AstGrep::doc(self)
     }
 
-    /// Whether the call had to end while somebody looked at the nodes.
+    /// Returns whether the call had to end during a walk over the nodes.
     pub fn was_stopped(&self) -> bool {
         self.steps.was_stopped()
     }
@@ -102,12 +102,13 @@ impl Document {
         &self.steps
     }
 
-    /// The strings and other texts of several lines.
+    /// Returns the strings and other multi-line texts.
     pub fn texts(&self) -> &Texts {
         self.texts.get_or_init(|| Texts::of(self))
     }
 
-    /// Without recursion, and without a look at small trees: none is deeper than it has nodes.
+    /// Checks the depth without recursion. Small trees are not walked, because no tree is deeper
+    /// than its number of nodes.
     fn check_depth(&self, most: usize) -> Result<(), ParseFailure> {
         let root = self.tree.root_node();
         if root.descendant_count() <= most {
@@ -129,7 +130,7 @@ impl Document {
     }
 }
 
-/// Visits a node and all below it, outer ones first, with their depth below the first.
+/// Visits a node and its descendants in pre-order, with their depth below the node.
 pub(crate) fn visit<'tree>(
     from: &Node<'tree>,
     steps: &Steps,
@@ -144,7 +145,7 @@ pub(crate) fn visit<'tree>(
     }
 }
 
-/// A place in a walk over a node and all below it.
+/// A position in the walk over a node and its descendants.
 struct Walk<'tree> {
     cursor: TreeCursor<'tree>,
     depth: usize,
@@ -158,7 +159,7 @@ impl<'tree> Walk<'tree> {
         }
     }
 
-    /// False at the end.
+    /// Moves to the next node. Returns false at the end.
     fn go_on(&mut self) -> bool {
         if self.cursor.goto_first_child() {
             self.depth += 1;
@@ -279,7 +280,7 @@ impl<'r> SgNode<'r> for SyntaxNode<'r> {
         self.node.id()
     }
 
-    /// The parser may add an end of line that the source doesn't have.
+    /// Returns the node's range. The parser may add a line end that the source doesn't have.
     fn range(&self) -> Range<usize> {
         let end = self.document.source.len();
         self.node.start_byte().min(end)..self.node.end_byte().min(end)
@@ -346,7 +347,7 @@ impl<'r> SgNode<'r> for SyntaxNode<'r> {
     }
 }
 
-/// The children of a node; none any more where the call has to end.
+/// The children of a node. Empty once the call has to end.
 struct Children<'r> {
     cursor: TreeCursor<'r>,
     document: &'r Document,

@@ -1,4 +1,4 @@
-//! Code in a match that its pattern doesn't have, such as `async`, or a comment: the replacement
+//! Code in a match that its pattern doesn't have, such as `async` or a comment. The replacement
 //! drops it.
 
 use std::collections::HashMap;
@@ -17,17 +17,17 @@ use super::rewrite::WORD_BYTES;
 /// The leaves of a pattern.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Leaves {
-    /// How many there are of each kind.
+    /// The number of leaves of each kind.
     kinds: HashMap<u16, usize>,
-    /// How often each metavariable is in the pattern. All nodes that one matches are the same code,
-    /// and only one of these places is known later.
+    /// The number of occurrences of each metavariable in the pattern. All nodes that one of them
+    /// matches have the same code, and only one of their positions is known later.
     variables: Vec<(MetaVariable, usize)>,
 }
 
-/// What would be lost with a match.
+/// The code that would be lost with a match.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Dropped {
-    /// Where comments begin.
+    /// The start positions of comments.
     pub comments: Vec<usize>,
     /// The first word of the code.
     pub word: Option<String>,
@@ -60,7 +60,7 @@ impl Leaves {
         }
     }
 
-    /// The code of a match in a range besides these leaves and the captured nodes.
+    /// Returns the code of a match in a range, except for these leaves and the captured nodes.
     pub fn dropped(&self, matched: &NodeMatch<'_, Document>, range: &Range<usize>) -> Dropped {
         let document = matched.get_doc();
         let root = matched.get_node().get_inner_node().inner();
@@ -94,7 +94,7 @@ impl Leaves {
     }
 }
 
-/// Visits the leaves and comments in a part of a node, but those in some ranges.
+/// Visits the leaves and comments in a part of a node, except in some ranges.
 fn leaves<'t>(
     document: &Document,
     node: Node<'t>,
@@ -120,8 +120,8 @@ fn leaves<'t>(
     }
 }
 
-/// Names each anonymous metavariable, with a name that no pattern can have, so that the nodes that
-/// it matches are known.
+/// Gives each anonymous metavariable a name that patterns can't contain, so that the nodes that it
+/// matches are recorded.
 pub(super) fn name_all(pattern: &mut PatternNode) {
     fn name(node: &mut PatternNode, next: &mut usize) {
         match node {
@@ -147,7 +147,7 @@ pub(super) fn name_all(pattern: &mut PatternNode) {
     name(pattern, &mut 0);
 }
 
-/// As much of a text as a message needs.
+/// Returns as much of a text as a message needs.
 pub(super) fn shortened(text: &str) -> String {
     // A character has at most 4 bytes.
     text.chars()

@@ -14,7 +14,7 @@ use super::parser::ParseFailure;
 use super::pattern::Ops;
 use super::rewrite::{MemoryBudget, Occurrences, Reason, Rewrite, RewriteError, find};
 
-/// The languages that a language may have in it.
+/// Returns the languages that can be embedded in a language.
 pub(super) fn languages(outer: Language) -> &'static [&'static str] {
     match outer.name() {
         "html" => &["javascript", "typescript", "css"],
@@ -22,7 +22,7 @@ pub(super) fn languages(outer: Language) -> &'static [&'static str] {
     }
 }
 
-/// Adds the matches in code of other languages.
+/// Adds the matches in code of embedded languages.
 ///
 /// # Errors
 /// Those of [`find`].
@@ -64,7 +64,7 @@ pub(super) fn add(
     Ok(())
 }
 
-/// The parts of a source that are written in other languages, in their order.
+/// Returns the parts of a source that are written in other languages, in order.
 fn regions(document: &Document) -> Vec<(Language, Range<usize>)> {
     let mut found = Vec::new();
     let root = document.tree().root_node();
@@ -84,7 +84,7 @@ fn regions(document: &Document) -> Vec<(Language, Range<usize>)> {
     found
 }
 
-/// The language of a script or a style, by its attributes.
+/// Returns the language of a script or style element, by its attributes.
 fn language_of(element: &Node<'_>, source: &str, is_script: bool) -> Option<Language> {
     let named = |name: &str| attribute(&element.child(0)?, source, name);
     let language = match (is_script, named("lang"), named("type")) {
@@ -98,7 +98,7 @@ fn language_of(element: &Node<'_>, source: &str, is_script: bool) -> Option<Lang
     Language::named(language)
 }
 
-/// The value of a tag's attribute, without its quotes.
+/// Returns the value of a tag's attribute, without its quotes.
 fn attribute<'s>(tag: &Node<'_>, source: &'s str, name: &str) -> Option<&'s str> {
     let text = |node: Node<'_>| source.get(node.byte_range());
     let mut cursor = tag.walk();
@@ -108,7 +108,7 @@ fn attribute<'s>(tag: &Node<'_>, source: &'s str, name: &str) -> Option<&'s str>
     Some(value.trim_matches(['"', '\'']))
 }
 
-/// What ends the element is no part of its code: edits that would write it are left.
+/// Rejects edits that would write an end tag, because that would end the element's code.
 fn leave_ends(found: &mut Rewrite, code: &str) {
     let has_end = |text: &str| {
         let text = text.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! A replacement while it is made of a template and captured code.
+//! A replacement under construction, from a template and captured code.
 
 use std::ops::Range;
 
@@ -10,21 +10,21 @@ use super::compare::is_comment;
 use super::document::Document;
 use super::lines::LineEnds;
 
-/// How far the start of a line is looked for, in bytes: a source may have one line only.
+/// How many bytes back to search for the start of a line. A source may be a single line.
 const LOOK_BACK: usize = 4096;
 
 /// Captured code in a replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Inserted {
-    /// In the text of the replacement.
+    /// The range in the text of the replacement.
     pub at: Range<usize>,
-    /// In the source.
+    /// The range in the source.
     pub from: Range<usize>,
-    /// Whether it is one node.
+    /// True if it is one node.
     pub is_single: bool,
 }
 
-/// A replacement so far.
+/// The replacement so far.
 pub(super) struct Filled<'a> {
     document: &'a Document,
     ends: &'a LineEnds,
@@ -33,15 +33,15 @@ pub(super) struct Filled<'a> {
     text: String,
     inserted: Vec<Inserted>,
     comma: Comma,
-    /// The indentation of a line that ends with a line comment, which has no end yet.
+    /// The indentation of a line that ends with an unterminated line comment.
     open_comment: Option<String>,
 }
 
-/// Whether a list may have one comma too many.
+/// The possible reason for an extra comma in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Comma {
     Unneeded,
-    /// The captured list ends with one.
+    /// The captured list ends with a comma.
     Captured,
     /// A list begins, and nothing was captured.
     NothingBefore,
@@ -61,7 +61,7 @@ impl<'a> Filled<'a> {
         }
     }
 
-    /// Adds text of the template. A comma at its start is left out if there is one already.
+    /// Adds text of the template. Omits a comma at its start if there is one already.
     pub fn add_text(&mut self, text: &str) {
         let text = match (self.comma, text.trim_start().strip_prefix(',')) {
             (Comma::Captured, Some(rest)) => rest,
@@ -82,7 +82,8 @@ impl<'a> Filled<'a> {
         }
     }
 
-    /// Adds the code that a metavariable has matched. `indent` is its line's in the template.
+    /// Adds the code that a metavariable matched. `indent` is the indentation of its line in the
+    /// template.
     pub fn add_captured(
         &mut self,
         matched: &NodeMatch<'_, Document>,
@@ -128,8 +129,8 @@ impl<'a> Filled<'a> {
         });
     }
 
-    /// The indentation of captured code that has to begin a line, as it does in the source: code
-    /// behind a colon, in a language in which indentation matters.
+    /// Returns the indentation of captured code that must start a line, as it does in the source:
+    /// code after a colon, in languages with significant indentation.
     fn own_line_of(&self, start: usize) -> Option<&'a str> {
         let source = self.document.source();
         let has_blocks = matches!(self.document.grammar().language().name(), "python" | "yaml");
@@ -140,7 +141,7 @@ impl<'a> Filled<'a> {
         (has_blocks && is_first && is_behind && own.len() > self.place.len()).then_some(own)
     }
 
-    /// The replacement, if this is what comes after it in the source.
+    /// Returns the replacement. `rest` is the source that follows it.
     pub fn finish(mut self, rest: &str) -> (String, Vec<Inserted>) {
         let rest = rest.trim_start_matches([' ', '\t', '\r']);
         if !rest.is_empty() && !rest.starts_with('\n') {
@@ -149,8 +150,8 @@ impl<'a> Filled<'a> {
         (self.text, self.inserted)
     }
 
-    /// Ends a line comment, so that it doesn't swallow the text behind it. Returns that text
-    /// without the space at its start.
+    /// Ends a line comment, so that it doesn't swallow the text after it. Returns that text without
+    /// leading whitespace.
     fn end_comment<'b>(&mut self, text: &'b str) -> &'b str {
         let rest = text.trim_start_matches([' ', '\t', '\r']);
         match self.open_comment.take() {
@@ -181,7 +182,7 @@ impl<'a> Filled<'a> {
     }
 }
 
-/// The nodes that a metavariable has matched.
+/// Returns the nodes that a metavariable matched.
 fn nodes<'t>(matched: &NodeMatch<'t, Document>, variable: &MetaVariable) -> Vec<Node<'t>> {
     let environment = matched.get_env();
     match variable {
@@ -202,7 +203,7 @@ fn nodes<'t>(matched: &NodeMatch<'t, Document>, variable: &MetaVariable) -> Vec<
     }
 }
 
-/// The part of the source that a metavariable has matched. None if it has matched nothing.
+/// Returns the part of the source that a metavariable matched, or `None` if it matched nothing.
 pub(super) fn captured(
     matched: &NodeMatch<'_, Document>,
     variable: &MetaVariable,
@@ -216,7 +217,7 @@ fn range_of(nodes: &[Node<'_>]) -> Option<Range<usize>> {
     Some(nodes.first()?.start_byte()..nodes.last()?.end_byte())
 }
 
-/// Whether a comment ends with its line, and has no end of line in it.
+/// Returns whether a comment ends with its line, and doesn't include the line end.
 fn is_open(comment: &str) -> bool {
     let is_line = ["//", "#", "--", ";", "%"]
         .iter()
@@ -224,7 +225,8 @@ fn is_open(comment: &str) -> bool {
     is_line && !comment.starts_with("--[[") && !comment.ends_with('\n')
 }
 
-/// Reindents a line as its first line is. A line with less indentation moves as far as it can.
+/// Reindents a line by the same amount as the first line. A line with less indentation moves as far
+/// as it can.
 fn move_line(filled: &mut String, line: &str, from: &str, to: &str) {
     if let Some(rest) = line.strip_prefix(from) {
         filled.push_str(to);
@@ -247,7 +249,8 @@ fn is_spaces(indent: &str) -> bool {
     indent.bytes().all(|byte| byte == b' ')
 }
 
-/// The spaces and tabs that the line of a place begins with; none if the line is very long.
+/// Returns the spaces and tabs at the start of a position's line. Returns none if the line is very
+/// long.
 pub(super) fn indent_at(text: &str, at: usize) -> &str {
     let from = at.saturating_sub(LOOK_BACK);
     let before = &text.as_bytes()[from..at];

@@ -1,5 +1,5 @@
-//! How a language reads patterns: ast-grep's own way, but with a stop, and with an escape where `$`
-//! belongs to the language.
+//! How patterns are parsed in a language: as in ast-grep, but with a stop, and with an escape if
+//! `$` belongs to the language.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use super::document::Document;
 use super::language::Language;
 use airlock_host::native::Stop;
 
-/// A language while one pattern is read, or one source searched.
+/// A language during the parsing of one pattern or the search of one source.
 #[derive(Clone)]
 pub(crate) struct Grammar {
     language: Language,
     known: SupportLang,
-    /// The language's own variables in a pattern, which are no metavariables: what follows their
+    /// The language's own variables in a pattern, which are not metavariables: the text after their
     /// dollar sign.
     own: Arc<[String]>,
     stop: Arc<Stop>,
@@ -34,10 +34,10 @@ impl Grammar {
         }
     }
 
-    /// The grammar for one pattern, in which `\$NAME` is the language's own variable.
+    /// Returns the grammar for one pattern, in which `\$NAME` is the language's own variable.
     ///
     /// # Errors
-    /// A sentence, where the same name is also a metavariable.
+    /// A sentence, if the same name is also a metavariable.
     pub fn for_pattern(language: Language, text: &str, stop: &Arc<Stop>) -> Result<Self, String> {
         let mut grammar = Self::new(language, stop);
         if !language.has_variables_with_dollars() {
@@ -126,11 +126,11 @@ impl Patterns for Grammar {
     }
 }
 
-/// A part of a pattern or a template in a language that has variables with dollar signs of its own.
+/// A part of a pattern or template in a language whose own variables start with a dollar sign.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Piece<'a> {
     Text(&'a str),
-    /// What follows `\$`: a name that would be a metavariable without the backslash.
+    /// The text after `\$`: a name that would be a metavariable without the backslash.
     Own(&'a str),
 }
 

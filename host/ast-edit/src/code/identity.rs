@@ -15,7 +15,8 @@ use super::language::{self, Language};
 use super::pattern::Ops;
 use super::rewrite::{MemoryBudget, find, replace};
 
-/// Sources of a language: the code around the items, the items, and patterns that match in them.
+/// Test sources of a language: the code around the items, the items, and patterns that match in
+/// them.
 struct Kit {
     language: &'static str,
     frame: (&'static str, &'static str),
@@ -23,8 +24,8 @@ struct Kit {
     patterns: &'static [&'static str],
 }
 
-/// Items have strings of several lines, comments, tabs, and lists that end with commas. Each line
-/// after the first is indented further.
+/// The test sources. Items have multi-line strings, comments, tabs, and lists with trailing commas.
+/// Each line after the first is indented further.
 const KITS: &[Kit] = &[
     Kit {
         language: "bash",
@@ -282,7 +283,7 @@ const KITS: &[Kit] = &[
     },
 ];
 
-/// The tokens. The space between them means nothing.
+/// Returns the tokens. The whitespace between them has no meaning.
 fn tokens(source: &str, language: Language) -> Vec<String> {
     let document = Document::parse(source, Grammar::new(language, &stop())).unwrap();
     let mut found = Vec::new();
@@ -291,7 +292,7 @@ fn tokens(source: &str, language: Language) -> Vec<String> {
         let node = cursor.node();
         if node.child_count() == 0 && has_code(&document, &node) {
             let text = source[node.byte_range()].trim();
-            // How these are broken into lines means nothing; a block scalar is relative.
+            // Line breaks in text have no meaning, and a block scalar's indentation is relative.
             found.push(match node.kind() {
                 "jsx_text" | "text" | "block_scalar" => {
                     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -308,7 +309,7 @@ fn stop() -> Arc<Stop> {
     Arc::new(Stop::after(Duration::from_secs(3600)))
 }
 
-/// Items at one indentation, in the language's frame.
+/// Returns items at one indentation, in the language's frame.
 fn source(kit: &Kit, items: &[&str], indent: &str) -> String {
     let items: Vec<String> = items.iter().map(|item| format!("{indent}{item}")).collect();
     format!("{}{}{}", kit.frame.0, items.join("\n"), kit.frame.1)
@@ -324,7 +325,7 @@ proptest! {
         is_windows in any::<bool>(),
     ) {
         let kit = &KITS[language];
-        // YAML has no tabs, and Python's function needs some indentation.
+        // YAML forbids tabs, and Python's function needs some indentation.
         let indent = match (kit.language, indent) {
             ("yaml", "\t" | "\t\t") => "  ",
             ("python", "") => " ",

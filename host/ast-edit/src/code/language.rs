@@ -1,10 +1,11 @@
-//! The languages that can be searched.
+//! The supported languages.
 
 use std::path::Path;
 
 use ast_grep_language::{Language as _, LanguageExt as _, SupportLang};
 
-/// Each with the name that it goes by here; all other spellings that ast-grep knows are taken too.
+/// All languages with their canonical names. The other spellings that ast-grep knows are accepted
+/// too.
 const ALL: &[(SupportLang, &str)] = &[
     (SupportLang::Bash, "bash"),
     (SupportLang::C, "c"),
@@ -49,7 +50,7 @@ const ALL: &[(SupportLang, &str)] = &[
     (SupportLang::Zig, "zig"),
 ];
 
-/// How many there are.
+/// The number of languages.
 pub(crate) const COUNT: usize = ALL.len();
 
 /// A language whose grammar is part of this program.
@@ -57,22 +58,23 @@ pub(crate) const COUNT: usize = ALL.len();
 pub(crate) struct Language(usize);
 
 impl Language {
-    /// The language of this name, such as `rust`, or of another spelling, such as `rs`.
+    /// Returns the language with this name, such as `rust`, or another spelling of it, such as
+    /// `rs`.
     pub fn named(name: &str) -> Option<Self> {
         Self::of(name.parse().ok()?)
     }
 
-    /// What a file with this name is written in.
+    /// Returns the language of a file, by its name.
     pub fn of_file(path: &Path) -> Option<Self> {
         let ending = path.extension().and_then(std::ffi::OsStr::to_str);
         match ending {
-            // Components of Vue and Svelte are HTML with scripts and styles in it.
+            // Vue and Svelte components are HTML with scripts and styles.
             Some("vue" | "svelte") => Self::of(SupportLang::Html),
             _ => Self::of(SupportLang::from_path(path)?),
         }
     }
 
-    /// All of them, by their numbers.
+    /// Returns all languages, by index.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..COUNT).map(Self)
     }
@@ -86,7 +88,7 @@ impl Language {
         ALL[self.0].1
     }
 
-    /// A number below [`COUNT`].
+    /// Returns the index, which is less than [`COUNT`].
     pub fn index(self) -> usize {
         self.0
     }
@@ -95,8 +97,8 @@ impl Language {
         ALL[self.0].0
     }
 
-    /// What parses it. PHP is read with the text around it, as files have it, which ast-grep's
-    /// grammar for it isn't.
+    /// Returns the parser. PHP is parsed with the text around it, as in files, which ast-grep's PHP
+    /// grammar doesn't support.
     pub fn parser(self) -> tree_sitter::Language {
         match self.grammar() {
             SupportLang::Php => tree_sitter_php::LANGUAGE_PHP.into(),
@@ -104,7 +106,7 @@ impl Language {
         }
     }
 
-    /// What code has to stand behind at the start of a file.
+    /// Returns the text that must precede code at the start of a file.
     pub fn opening(self) -> &'static str {
         match self.grammar() {
             SupportLang::Php => "<?php\n",
@@ -112,12 +114,12 @@ impl Language {
         }
     }
 
-    /// Whether its own variables begin with the sign that metavariables begin with.
+    /// Returns whether the language's own variables start with the sign of metavariables.
     pub fn has_variables_with_dollars(self) -> bool {
         matches!(self.grammar(), SupportLang::Bash | SupportLang::Php)
     }
 
-    /// Whether it is JavaScript, or has it in it.
+    /// Returns whether the language is JavaScript or includes it.
     pub fn is_script(self) -> bool {
         matches!(
             self.grammar(),
@@ -125,7 +127,8 @@ impl Language {
         )
     }
 
-    /// Whether it is for data and documents: patterns for programs are seldom meant for it.
+    /// Returns whether the language is for data or documents. Patterns for programs are rarely
+    /// meant for it.
     pub fn is_data(self) -> bool {
         matches!(
             self.grammar(),
@@ -138,7 +141,7 @@ impl Language {
         )
     }
 
-    /// Whether parentheses around an expression mean nothing but what belongs together.
+    /// Returns whether parentheses around an expression only group it.
     pub fn has_parentheses(self) -> bool {
         !matches!(
             self.grammar(),
@@ -150,14 +153,14 @@ impl Language {
         )
     }
 
-    /// What a kind of node is called.
+    /// Returns the name of a node kind.
     pub fn kind_name(self, kind: u16) -> String {
         let parser = self.parser();
         parser.node_kind_for_id(kind).unwrap_or_default().to_owned()
     }
 }
 
-/// All names, for a message.
+/// Returns all names, for a message.
 pub(crate) fn names() -> String {
     let names: Vec<&str> = ALL.iter().map(|(_, name)| *name).collect();
     names.join(", ")
@@ -186,7 +189,7 @@ mod tests {
         check("yml", ".github/workflows/ci.yaml", "yaml");
     }
 
-    /// The library knows more of them than there are grammars in this program, and would panic.
+    /// ast-grep knows more languages than this program has grammars for, and would panic.
     #[test]
     fn every_language_has_its_grammar_and_no_other_is_known() {
         for (language, name) in ALL {

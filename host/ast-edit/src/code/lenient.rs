@@ -1,10 +1,10 @@
-//! Code that a grammar takes in a place where its language doesn't, or means something else by it.
+//! Code that a grammar accepts where the language doesn't, or where it means something else.
 
 use super::compare::is_comment;
 use super::language::Language;
 use super::places::Place;
 
-/// Whether a replacement isn't allowed in its place. `before` is the place in the source.
+/// Returns whether a replacement is invalid in its place. `before` is the place in the source.
 pub(super) fn is_wrong(
     language: Language,
     before: &Place<'_>,
@@ -34,7 +34,7 @@ pub(super) fn is_wrong(
                 || (is_module && parent != "program")
                 || is_cut_off
         }
-        // A redirection or `&` would belong to the last part only.
+        // A redirection or `&` would only apply to the last part.
         "bash" => {
             let is_list = matches!(kind, "list" | "pipeline" | "redirected_statement")
                 || after.nodes.len() > 1;
@@ -53,7 +53,7 @@ pub(super) fn is_wrong(
     }
 }
 
-/// Whether nothing can be left in the place of a node.
+/// Returns whether a node's place must not be left empty.
 pub(super) fn must_not_be_empty(language: Language, before: &Place<'_>, source: &str) -> bool {
     let (Some(first), Some(last)) = (before.nodes.first(), before.nodes.last()) else {
         return false;

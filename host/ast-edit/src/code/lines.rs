@@ -1,8 +1,8 @@
-//! Lines of a source: where they are, and how they end.
+//! The lines of a source: their positions and line ends.
 
 use tree_sitter::Point;
 
-/// Where a text ends that begins at a place.
+/// Returns the end position of a text that starts at `start`.
 pub(crate) fn after(start: Point, text: &str) -> Point {
     match text.rfind('\n') {
         None => Point::new(start.row, start.column + text.len()),
@@ -13,7 +13,7 @@ pub(crate) fn after(start: Point, text: &str) -> Point {
     }
 }
 
-/// Counts lines up to places that come in order.
+/// A line counter for positions in ascending order.
 pub(crate) struct Lines<'a> {
     text: &'a [u8],
     at: usize,
@@ -32,7 +32,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The line of a byte, counted from 1.
+    /// Returns the line of a byte, counted from 1.
     pub fn at(&mut self, at: usize) -> usize {
         let at = at.clamp(self.at, self.text.len());
         let passed = &self.text[self.at..at];
@@ -44,14 +44,14 @@ impl<'a> Lines<'a> {
         self.line
     }
 
-    /// The same as the parser has it.
+    /// Returns the same position in the parser's form.
     pub fn point(&mut self, at: usize) -> Point {
         let row = self.at(at) - 1;
         Point::new(row, self.at - self.line_start)
     }
 }
 
-/// How a source ends its lines.
+/// The line ends of a source.
 pub(crate) enum LineEnds {
     Unix,
     /// Every line ends with a carriage return and a line feed.
@@ -76,7 +76,7 @@ impl LineEnds {
         }
     }
 
-    /// The lines of a template, without their ends.
+    /// Returns the lines of a template, without their line ends.
     pub fn lines<'a>(&self, text: &'a str) -> impl Iterator<Item = &'a str> {
         let is_windows = matches!(self, LineEnds::Windows);
         text.split('\n').map(move |line| match is_windows {

@@ -4,9 +4,9 @@
 //!
 //! - the code around all replacements has the same structure as before;
 //! - the replacement is a whole node there, or a list of them;
-//! - each captured node in it has the structure that it had.
+//! - each captured node in it has the same structure as before.
 //!
-//! Where parentheses are missing for that, they are added. Any other such match is left as it is.
+//! Parentheses are added if that requires them. Any other match is left unchanged.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -29,20 +29,20 @@ use super::texts::is_text;
 /// How often a result is parsed at most.
 const TRIES: usize = 12;
 
-/// From which try on no parentheses are added.
+/// The try from which on no parentheses are added.
 const LAST_WITH_PARENTHESES: usize = 6;
 
 /// The candidates that are kept.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     pub candidates: Vec<Candidate>,
-    /// The matches that are left as they are: why, and where they begin in the source.
+    /// The matches that are left unchanged: the reason, and the start position in the source.
     pub left: Vec<(Reason, usize)>,
-    /// Whether the result has syntax errors.
+    /// True if the result has syntax errors.
     pub has_errors: bool,
 }
 
-/// Keeps the candidates that don't change the meaning, some of them with parentheses.
+/// Keeps the candidates that don't change the meaning, adding parentheses to some.
 ///
 /// # Errors
 /// If the result can't be parsed.
@@ -89,7 +89,7 @@ pub(super) fn keep(
     Ok(kept)
 }
 
-/// The tree of a source, told of the edits: parsing with it is much quicker.
+/// Returns the tree of a source, updated with the edits, which makes the next parse much faster.
 fn edited(old: &Document, edits: &[Edit]) -> Result<Tree, ParseFailure> {
     let mut lines = Lines::of(old.source());
     let edits: Vec<InputEdit> = edits
@@ -108,7 +108,7 @@ fn edited(old: &Document, edits: &[Edit]) -> Result<Tree, ParseFailure> {
         })
         .collect();
     let mut tree = old.tree().clone();
-    // From the last on, so that the places of the others stay true.
+    // Start with the last edit, so that the positions of the others stay valid.
     for edit in edits.iter().rev() {
         if old.steps().step() {
             return Err(ParseFailure::Stopped);
@@ -118,21 +118,21 @@ fn edited(old: &Document, edits: &[Edit]) -> Result<Tree, ParseFailure> {
     Ok(tree)
 }
 
-/// A source and what some candidates make of it.
+/// A source and the result of applying some candidates to it.
 struct Comparison<'t> {
     old: &'t Document,
     new: &'t Document,
-    /// What each candidate replaces and by what, without the whitespace at the ends; with the
-    /// semicolon that ends a statement, if there is nothing else left of it.
+    /// The range that each candidate replaces and its replacement, without surrounding whitespace.
+    /// Includes the semicolon of a statement if nothing else is left of it.
     replaced: Vec<Replaced>,
-    /// Where each edit begins in the result.
+    /// The start of each edit in the result.
     starts: Vec<usize>,
     old_places: Vec<Place<'t>>,
     old_errors: Option<&'t SyntaxErrors>,
 }
 
 impl<'t> Comparison<'t> {
-    /// None if the call has to end.
+    /// Returns `None` if the call has to end.
     fn of(
         (old, old_errors): (&'t Document, Option<&'t SyntaxErrors>),
         new: &'t Document,
@@ -154,7 +154,7 @@ impl<'t> Comparison<'t> {
             let all = start..start + edit.text.len();
             moved += edit.text.len() as isize - edit.range.len() as isize;
             let new_range = trimmed(new.source(), &all);
-            // What whitespace the edit has at its end stays between the code and the semicolon.
+            // Whitespace at the end of the edit stays between the code and the semicolon.
             let tail = statement_end(source, range, &place.parent)
                 .filter(|end| *end >= edit.range.end)
                 .map(|end| end - edit.range.end);
@@ -182,7 +182,7 @@ impl<'t> Comparison<'t> {
         })
     }
 
-    /// Those of each candidate. None if the call has to end.
+    /// Returns the faults of each candidate, or `None` if the call has to end.
     fn faults(&self, candidates: &[Candidate]) -> Option<Vec<Faults>> {
         let mut faults = vec![Faults::default(); candidates.len()];
         self.check_captured(candidates, &mut faults)?;
@@ -196,7 +196,7 @@ impl<'t> Comparison<'t> {
         Some(faults)
     }
 
-    /// Whether each captured node is the same as before.
+    /// Checks whether each captured node is the same as before.
     fn check_captured(&self, candidates: &[Candidate], faults: &mut [Faults]) -> Option<()> {
         let mut owners = Vec::new();
         let (mut from, mut to) = (Vec::new(), Vec::new());
@@ -236,7 +236,7 @@ impl<'t> Comparison<'t> {
     }
 
     fn is_same(&self, inserted: &Inserted, before: &Place<'t>, after: &Place<'t>) -> Option<bool> {
-        // Code is no text of a page, nor is that code.
+        // Code must not become page text, or the other way round.
         let is_page = |place: &Place<'_>| {
             place.parent.kind() == "jsx_text"
                 || matches!(&place.nodes[..], [node] if node.kind() == "jsx_text")
@@ -261,7 +261,7 @@ impl<'t> Comparison<'t> {
         }
     }
 
-    /// Whether each replacement is a node, or a list of nodes.
+    /// Checks whether each replacement is a node, or a list of nodes.
     fn check_whole(&self, candidates: &[Candidate], faults: &mut [Faults]) -> Option<()> {
         let ranges = self.replaced.iter().map(|replaced| replaced.new.clone());
         let (numbers, ranges): (Vec<usize>, Vec<Range<usize>>) = ranges
@@ -290,7 +290,7 @@ impl<'t> Comparison<'t> {
 
     fn needs_parentheses(&self, parent: &Node<'_>, node: &Node<'_>) -> bool {
         let language = self.old.grammar().language();
-        // A statement may be nothing but its expression.
+        // A statement may consist of nothing but its expression.
         let (mut parent, mut node) = (*parent, *node);
         while node.kind().ends_with("statement")
             && node.named_child_count() == 1
@@ -301,7 +301,7 @@ impl<'t> Comparison<'t> {
         needs_parentheses(language, (&parent, &node), self.new.source())
     }
 
-    /// Whether something is left where there has to be something.
+    /// Checks whether places that must not be empty still have code.
     fn check_emptied(&self, candidates: &[Candidate], faults: &mut [Faults]) {
         let (language, source) = (self.old.grammar().language(), self.old.source());
         for (number, candidate) in candidates.iter().enumerate() {
@@ -311,7 +311,7 @@ impl<'t> Comparison<'t> {
         }
     }
 
-    /// Blames each syntax error that the source doesn't have on the replacement before it.
+    /// Blames each new syntax error on the replacement before it.
     fn check_errors(&self, candidates: &[Candidate], faults: &mut [Faults]) {
         let Some(errors) = SyntaxErrors::of(self.new) else {
             return;
@@ -325,7 +325,7 @@ impl<'t> Comparison<'t> {
         }
     }
 
-    /// Says which candidates have changed the code around them.
+    /// Determines which candidates changed the code around them.
     fn blame(&self, changes: &Changes, candidates: &[Candidate], faults: &mut [Faults]) {
         let within = |node: &Range<usize>| {
             let starts = self
@@ -336,7 +336,7 @@ impl<'t> Comparison<'t> {
                 .partition_point(|edit| edit.old.end <= node.end);
             match starts < ends {
                 true => starts..ends,
-                // None is in it: the one before it.
+                // The node contains no replacement: blame the one before it.
                 false => starts.saturating_sub(1)..starts.max(1),
             }
         };
@@ -353,20 +353,20 @@ impl<'t> Comparison<'t> {
     }
 }
 
-/// Where a statement ends that has nothing but a semicolon behind a range.
+/// Returns the end of a statement that has only a semicolon after a range.
 fn statement_end(source: &str, range: &Range<usize>, parent: &Node<'_>) -> Option<usize> {
     let all = trimmed(source, &parent.byte_range());
     let rest = source.get(range.end..all.end)?;
     (all.start == range.start && rest.trim() == ";").then_some(all.end)
 }
 
-/// Whether there is a syntax error in the result that the source doesn't have: the preview
-/// reports it.
+/// Returns whether the result has a new syntax error that the preview reports.
 fn is_newly_broken(before: &Node<'_>, after: &Node<'_>, candidate: &Candidate) -> bool {
     after.has_error() && !before.has_error() && !candidate.must_parse()
 }
 
-/// Whether nodes are one, or several in a list: without commas, or all of the kind that was there.
+/// Returns whether nodes are a single one, or a list: without commas, or all of the original's
+/// kind.
 fn is_list(before: &[Node<'_>], after: &[Node<'_>]) -> bool {
     let ([old], [_, _, ..]) = (before, after) else {
         return true;
@@ -378,7 +378,7 @@ fn is_list(before: &[Node<'_>], after: &[Node<'_>]) -> bool {
     })
 }
 
-/// Whether a part lies in text, or in code that isn't parsed as code.
+/// Returns whether a part lies in text, or in code that isn't parsed as code.
 fn is_unparsed(place: &Place<'_>) -> bool {
     let is_macro = |node: &Node<'_>| matches!(node.kind(), "token_tree" | "preproc_arg");
     is_text(&place.parent)

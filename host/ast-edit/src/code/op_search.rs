@@ -1,4 +1,4 @@
-//! What one op matches in one source, and what becomes of that.
+//! The matches of one op in one source, and their replacements.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -16,26 +16,26 @@ use super::rewrite::{Edit, MemoryBudget, Reason, RewriteError};
 /// One op in one source.
 pub(super) struct OpSearch<'a> {
     pub op: &'a ReadOp,
-    /// Those that may match there.
+    /// The readings that may match in the source.
     readings: Vec<&'a Reading>,
     pub seen: OpMatches,
 }
 
-/// The matches of an op so far, outer nodes before those inside.
+/// The matches of an op so far, outer nodes before inner ones.
 #[derive(Default)]
 pub(super) struct OpMatches {
     pub candidates: Vec<Candidate>,
     pub matches: usize,
     pub nested: usize,
-    /// Matches that are left, and where they begin.
+    /// The matches that are left unchanged, with their start positions.
     pub left: Vec<(Reason, usize)>,
-    /// Words that the pattern doesn't have, of the matches that are left for that.
+    /// The words, missing from the pattern, because of which matches are left unchanged.
     pub words: BTreeSet<String>,
     last: Range<usize>,
 }
 
 impl<'a> OpSearch<'a> {
-    /// None where it can't match.
+    /// Returns `None` if the op can't match.
     pub fn new(op: &'a ReadOp, code: &str) -> Option<Self> {
         let readings = op.readings.iter();
         let readings: Vec<&Reading> = readings.filter(|reading| reading.may_match(code)).collect();
@@ -43,6 +43,8 @@ impl<'a> OpSearch<'a> {
         (!readings.is_empty()).then_some(Self { op, readings, seen })
     }
 
+    /// Adds the matches of a node.
+    ///
     /// # Errors
     /// If the replacements take too much memory.
     pub fn visit(
@@ -77,7 +79,7 @@ impl OpMatches {
         room: &MemoryBudget,
     ) -> Result<(), RewriteError> {
         let range = replaced(matched, &reading.pattern);
-        // One place may match in two readings, or as a node and the only one in it.
+        // A place may match in two readings, or both as a node and as its only child.
         if range.is_empty() || range == self.last {
             return Ok(());
         }
@@ -113,8 +115,8 @@ impl OpMatches {
     }
 }
 
-/// The first argument of a command in Bash that is left behind the part that is replaced: a pattern
-/// with one argument means a command with one.
+/// Returns the first argument of a Bash command after the replaced part: a pattern with one
+/// argument means a command with one.
 fn further_argument(matched: &NodeMatch<'_, Document>, range: &Range<usize>) -> Option<String> {
     let is_command =
         matched.kind() == "command" && matched.get_doc().grammar().language().name() == "bash";
@@ -126,7 +128,7 @@ fn further_argument(matched: &NodeMatch<'_, Document>, range: &Range<usize>) -> 
     is_command.then(|| shortened(word))
 }
 
-/// The part of a match that is replaced: a final semicolon stays if the pattern has none.
+/// Returns the part of a match that is replaced. A final semicolon stays if the pattern has none.
 fn replaced(matched: &NodeMatch<'_, Document>, pattern: &Pattern) -> Range<usize> {
     let range = matched.range();
     match pattern.get_match_len(matched.get_node().clone()) {

@@ -1,5 +1,5 @@
-//! What is known of ops in one language once they were read, without a parser: enough to pass over
-//! the files in which nothing can match.
+//! The facts about ops in one language that are known without a parser. They suffice to skip the
+//! files in which nothing can match.
 
 use std::borrow::Cow;
 
@@ -8,33 +8,34 @@ use serde::{Deserialize, Serialize};
 
 use super::language::Language;
 
-/// The ops, as they were read in one language.
+/// The ops, as parsed in one language.
 pub(crate) struct Outline {
     language: Language,
     ops: Vec<OpOutline>,
-    /// Why the others can't be done, by their index.
+    /// The refusals of the other ops, by index.
     pub refused: Vec<(usize, Refusal)>,
-    /// The words without one of which there is no match.
+    /// The words of which a source must contain at least one to match.
     words: Vec<Finder<'static>>,
 }
 
-/// One op that can be done.
+/// One op that can be run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OpOutline {
-    /// Counted from 0, in the params.
+    /// The index in the params, from 0.
     pub index: usize,
-    /// For each thing that its pattern may mean, the longest word, without which there is no match.
+    /// The longest word of each possible reading of the pattern, without which that reading can't
+    /// match.
     pub words: Vec<String>,
-    /// For each of these, the kind of the nodes that it matches.
+    /// The kind of the nodes that each reading matches.
     pub kinds: Vec<u16>,
-    /// The names that stand for one node.
+    /// The names of metavariables for one node.
     pub metavariables: Vec<String>,
 }
 
-/// Why an op can't be done.
+/// The reason why an op can't be run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Refusal {
-    /// The member of the op that is to blame, such as `pat`.
+    /// The member of the op that is at fault, such as `pat`.
     pub field: Cow<'static, str>,
     pub message: String,
 }
@@ -64,36 +65,36 @@ impl Outline {
         (self.ops, self.refused)
     }
 
-    /// Whether none of the ops can be done.
+    /// Returns whether no op can be run.
     pub fn is_empty(&self) -> bool {
         self.ops.is_empty()
     }
 
-    /// Whether an op can be done.
+    /// Returns whether an op can be run.
     pub fn has(&self, index: usize) -> bool {
         self.ops.iter().any(|op| op.index == index)
     }
 
-    /// Why an op can't be done.
+    /// Returns the reason why an op can't be run.
     pub fn refusal(&self, index: usize) -> Option<&Refusal> {
         let mut refused = self.refused.iter();
         refused.find_map(|(refused, refusal)| (*refused == index).then_some(refusal))
     }
 
-    /// What the language calls the nodes that an op matches.
+    /// Returns the language's names for the nodes that an op matches.
     pub fn kinds(&self, index: usize) -> Vec<String> {
         let op = self.ops.iter().find(|op| op.index == index);
         let kinds = op.into_iter().flat_map(|op| &op.kinds);
         kinds.map(|kind| self.language.kind_name(*kind)).collect()
     }
 
-    /// Whether it is worth while to parse the source: not parsing is much quicker.
+    /// Returns whether a source is worth parsing. This check is much faster than parsing.
     pub fn may_match(&self, source: &[u8]) -> bool {
         self.words.iter().any(|word| word.find(source).is_some())
     }
 
-    /// Ops with a metavariable that has the name of a variable in the source, where the language
-    /// writes both alike.
+    /// Returns ops with a metavariable that has the name of a variable in the source, in languages
+    /// that write both alike.
     pub fn variables_of_its_own<'a>(
         &'a self,
         source: &'a str,
@@ -108,7 +109,7 @@ impl Outline {
     }
 }
 
-/// Whether `$NAME` is in a source.
+/// Returns whether `$NAME` occurs in a source.
 fn has_variable(source: &str, name: &str) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     source.match_indices('$').any(|(at, _)| {

@@ -1,4 +1,4 @@
-//! tree-sitter's parsers, one for each thread and language, which can be stopped in the midst of a
+//! tree-sitter's parsers, one per thread and language, which can be stopped in the middle of a
 //! source.
 
 use std::cell::{Cell, RefCell};
@@ -11,26 +11,26 @@ use tree_sitter::{ParseOptions, Parser, Tree};
 use super::grammar::Grammar;
 use super::language;
 
-/// How much of a source the parser gets at a time: between two pieces it is asked whether the call
-/// has to end.
+/// How many bytes the parser gets at a time. Between two pieces, it checks whether the call has to
+/// end.
 const PIECE_BYTES: usize = 32 << 10;
 
-/// Why a source was not parsed.
+/// The reason why a source was not parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ParseFailure {
     /// The call has to end.
     Stopped,
-    /// Its nodes lie inside each other more than so deep.
+    /// Its nodes are nested deeper than this limit.
     TooDeep(usize),
-    /// The parser gave up on it.
+    /// The parser failed.
     Failed,
-    /// The process that parses had no more than so many bytes of memory.
+    /// The parser process reached its memory limit, in bytes.
     OutOfMemory(u64),
-    /// The process that parses ended, as this says.
+    /// The parser process crashed, for this reason.
     Crashed(String),
-    /// What the process that parses answers is more than there is room for.
+    /// The answer of the parser process is too long.
     TooLong,
-    /// The process that parses could not be started, as this says.
+    /// The parser process could not be started, for this reason.
     NotStarted(String),
 }
 
@@ -52,12 +52,12 @@ impl fmt::Display for ParseFailure {
 }
 
 thread_local! {
-    /// A parser has tables of its language, which are made once.
+    /// The parsers are reused, because each has tables of its language.
     static PARSERS: RefCell<[Option<Parser>; language::COUNT]> = const { RefCell::new([const { None }; language::COUNT]) };
 }
 
-/// Parses a source, until the call has to end. With the tree of what it was made of, which was told
-/// of the edits, only what has changed is parsed.
+/// Parses a source until the call has to end. With the tree of the previous source, updated with
+/// the edits, only the changes are parsed.
 pub(crate) fn tree(
     source: &str,
     grammar: &Grammar,
@@ -83,8 +83,8 @@ pub(crate) fn tree(
             stopped.set(stopped.get() || stop.is_due());
             stopped.get()
         };
-        // A source that ends early ends what works through it in one step, such as the search for
-        // the end of a text.
+        // Ending the source early also ends work that is a single step, such as searching for the
+        // end of a text.
         let mut read = |at: usize, _| match at < source.len() && !is_due() {
             true => &source.as_bytes()[at..source.len().min(at + PIECE_BYTES)],
             false => &[],
@@ -95,7 +95,7 @@ pub(crate) fn tree(
         };
         let options = ParseOptions::new().progress_callback(&mut progress);
         let tree = parser.parse_with_options(&mut read, old, Some(options));
-        // Else the next source would be taken for the rest of this one.
+        // Otherwise the next source would be parsed as the rest of this one.
         parser.reset();
         match tree {
             _ if stopped.get() => Err(ParseFailure::Stopped),

@@ -1,4 +1,4 @@
-//! The ops, read as code of one language.
+//! The ops, parsed as code of one language.
 
 use std::sync::Arc;
 
@@ -20,29 +20,29 @@ use super::selected::{PatternContext, read_selected};
 use super::template::{Template, Variables};
 use airlock_host::native::Stop;
 
-/// The ops that can be read in one language.
+/// The ops that can be parsed in one language.
 pub(crate) struct Ops {
     language: Language,
     ops: Vec<ReadOp>,
-    /// Why the others can't, by their index.
+    /// The refusals of the other ops, by index.
     pub refused: Vec<(usize, Refusal)>,
-    /// The same ops in the languages that this one may have in it.
+    /// The same ops in the languages that can be embedded in this one.
     pub(super) embedded: Vec<Ops>,
 }
 
 pub(crate) struct ReadOp {
-    /// Counted from 0, in the params.
+    /// The index in the params, from 0.
     pub index: usize,
-    /// What its pattern may mean; at least one.
+    /// The possible readings of its pattern; at least one.
     pub readings: Vec<Reading>,
     pub template: Template,
-    /// Whether `out` has no syntax error by itself, or in the op's context.
+    /// True if `out` has no syntax error, by itself or in the op's context.
     pub out_is_code: bool,
-    /// The names that stand for one node.
+    /// The names of metavariables for one node.
     metavariables: Vec<String>,
 }
 
-/// A pattern as one kind of node.
+/// A pattern, read as one kind of node.
 pub(crate) struct Reading {
     pub pattern: Pattern,
     /// The kind of the nodes that it matches.
@@ -82,11 +82,11 @@ impl Ops {
         self.ops.iter()
     }
 
-    /// What is known of them without a parser.
+    /// Returns the facts about the ops that are known without a parser.
     pub fn outline(&self) -> Outline {
         let mut outlines: Vec<OpOutline> = self.ops.iter().map(ReadOp::outline).collect();
         for op in self.embedded.iter().flat_map(|inner| &inner.ops) {
-            // The other language has other names for its nodes.
+            // The other language has different names for its nodes.
             let OpOutline { words, .. } = op.outline();
             match outlines
                 .iter_mut()
@@ -106,7 +106,7 @@ impl Ops {
         Outline::new(self.language, outlines, refused)
     }
 
-    /// Whether it is worth while to parse the source: not parsing is much quicker.
+    /// Returns whether a source is worth parsing. This check is much faster than parsing.
     pub fn may_match(&self, source: impl AsRef<[u8]>) -> bool {
         let mut readings = self.ops.iter().flat_map(|op| &op.readings);
         readings.any(|reading| reading.may_match(source.as_ref()))
@@ -154,7 +154,7 @@ impl ReadOp {
 }
 
 impl Reading {
-    /// None where the pattern matches nodes of any kind.
+    /// Returns `None` if the pattern matches nodes of any kind.
     fn new(pattern: Pattern) -> Option<Self> {
         let kind = pattern.potential_kinds()?.into_iter().next()?;
         Some(Self::of_kind(pattern, u16::try_from(kind).ok()?))
@@ -171,18 +171,19 @@ impl Reading {
         }
     }
 
-    /// Whether it can match in a source.
+    /// Returns whether it can match in a source.
     pub fn may_match(&self, source: impl AsRef<[u8]>) -> bool {
         self.word.find(source.as_ref()).is_some()
     }
 
-    /// Whether it can match a node of this kind.
+    /// Returns whether it can match a node of this kind.
     pub fn may_be(&self, kind: u16) -> bool {
         self.kind == kind
     }
 }
 
-/// What the text means by itself, and what it means where it may stand in a file of the language.
+/// Returns the readings of a text: by itself, and in the places of a file where code of the
+/// language can be.
 fn read_pattern(text: &str, grammar: &Grammar) -> Result<Vec<Reading>, String> {
     let code = grammar.pre_process_pattern(text);
     if let Err(why @ ParseFailure::TooDeep(_)) = Document::parse_pattern(&code, grammar.clone()) {
@@ -209,7 +210,8 @@ fn read_pattern(text: &str, grammar: &Grammar) -> Result<Vec<Reading>, String> {
     }
 }
 
-/// The places of code that means nothing elsewhere.
+/// Returns the context of code that is only valid there, such as class members: the text before it
+/// and after it.
 fn members(language: Language) -> &'static [(&'static str, &'static str)] {
     match language.is_script() {
         true => &[("class C {\n", "\n}\n")],
@@ -249,7 +251,8 @@ fn is_variable(text: &str, grammar: &Grammar) -> bool {
         .is_some()
 }
 
-/// Whether a replacement can be parsed: as a file, as a pattern, or in one of the places of code.
+/// Returns whether a replacement can be parsed: as a file, as a pattern, or in one of the places
+/// for code.
 fn is_code(op: &Op, grammar: &Grammar) -> bool {
     let parses = |before: &str, after: &str| {
         let [before, out, after] =
@@ -268,9 +271,9 @@ fn is_code(op: &Op, grammar: &Grammar) -> bool {
     read_alone(&op.out, grammar).is_ok() || places.any(|(before, after)| parses(before, after))
 }
 
-/// Where code stands that means something else at the top of a file: what comes before it there,
-/// and after. A call in Go is a conversion of types outside of a function, one in C a macro, and a
-/// field in Java a variable outside of a class.
+/// Returns the contexts in which code has another meaning than at the top of a file: the text
+/// before it and after it. Outside of a function, a call in Go is a type conversion and a call in C
+/// is a macro. Outside of a class, a field in Java is a variable.
 fn places(language: Language) -> &'static [(&'static str, &'static str)] {
     match language.name() {
         "c" => &[("void f(void) {\n", ";\n}\n")],
@@ -285,7 +288,7 @@ fn places(language: Language) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-/// None where it is nothing there.
+/// Returns `None` if the text is not valid in that context.
 pub(super) fn read_at(before: &str, text: &str, after: &str, grammar: &Grammar) -> Option<Pattern> {
     let (document, range) = PatternContext {
         before,

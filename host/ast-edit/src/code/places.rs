@@ -1,4 +1,4 @@
-//! Where parts of a source are in its tree, found in one walk.
+//! The positions of parts of a source in its tree, found in one walk.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -10,18 +10,18 @@ use super::document::Document;
 /// The nodes that make up a part of a source.
 #[derive(Debug, Clone)]
 pub(super) struct Place<'t> {
-    /// The smallest node that has more than the part.
+    /// The smallest node that is larger than the part.
     pub parent: Node<'t>,
-    /// Its children there. None if the part lies inside of a leaf.
+    /// The parent's children in the part. Empty if the part lies inside a leaf.
     pub nodes: Vec<Node<'t>>,
-    /// Whether these begin and end where the part does.
+    /// True if these begin and end where the part does.
     pub is_exact: bool,
 }
 
-/// The place of each part, in the order of the parts. Parts aren't empty, and have no whitespace at
-/// their ends.
+/// Returns the place of each part, in the order of the parts. Parts must not be empty or have
+/// surrounding whitespace.
 ///
-/// None if the call has to end.
+/// Returns `None` if the call has to end.
 pub(super) fn places<'t>(document: &'t Document, parts: &[Range<usize>]) -> Option<Vec<Place<'t>>> {
     let source = document.source();
     let root = document.tree().root_node();
@@ -32,7 +32,7 @@ pub(super) fn places<'t>(document: &'t Document, parts: &[Range<usize>]) -> Opti
     };
     let mut found = vec![nowhere; parts.len()];
     let mut order: Vec<usize> = (0..parts.len()).collect();
-    // What contains another part comes before it.
+    // A part that contains another one comes first.
     order.sort_by_key(|part| (parts[*part].start, Reverse(parts[*part].end)));
     let mut todo = vec![(root, order)];
     while let Some((node, wanted)) = todo.pop() {
@@ -85,7 +85,7 @@ pub(super) fn places<'t>(document: &'t Document, parts: &[Range<usize>]) -> Opti
     Some(found)
 }
 
-/// Whether there is nothing but whitespace between two bytes, which come in this order.
+/// Returns whether there is only whitespace between two bytes, given in this order.
 pub(super) fn is_at(source: &str, first: usize, second: usize) -> bool {
     first <= second
         && source
@@ -93,7 +93,7 @@ pub(super) fn is_at(source: &str, first: usize, second: usize) -> bool {
             .is_some_and(|between| between.trim().is_empty())
 }
 
-/// A range without the whitespace at its ends.
+/// Returns a range without surrounding whitespace.
 pub(super) fn trimmed(source: &str, range: &Range<usize>) -> Range<usize> {
     let text = source.get(range.clone()).unwrap_or_default();
     let start = range.start + (text.len() - text.trim_start().len());

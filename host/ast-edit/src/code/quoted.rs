@@ -1,4 +1,4 @@
-//! Metavariables in JavaScript that stand for whole strings, whatever their quotes are.
+//! JavaScript metavariables that stand for whole strings, whatever their quotes.
 
 use ast_grep_core::matcher::{Pattern, PatternNode};
 use ast_grep_core::meta_var::MetaVariable;
@@ -7,8 +7,9 @@ use super::grammar::Grammar;
 use super::pattern::{read_alone, read_at};
 use super::template::uses_in;
 
-/// The pattern with metavariables that match whole strings, if the language allows nothing but
-/// a string: the module of an import, and an attribute in JSX; or for any value in JSON.
+/// Returns the pattern with metavariables that match whole strings, in places where the language
+/// only allows a string: the module of an import, and an attribute in JSX. In JSON, they match any
+/// value.
 pub(super) fn with_strings(text: &str, grammar: &Grammar) -> Option<Pattern> {
     let is_script = grammar.language().is_script();
     let is_json = grammar.language().name() == "json";
@@ -41,7 +42,7 @@ pub(super) fn with_strings(text: &str, grammar: &Grammar) -> Option<Pattern> {
     Some(pattern)
 }
 
-/// Lets each of some metavariables between quotes stand for the string with its quotes.
+/// Makes each of some metavariables between quotes stand for the string including its quotes.
 fn unquote(node: &mut PatternNode, names: &[&str]) {
     let PatternNode::Internal { children, .. } = node else {
         return;

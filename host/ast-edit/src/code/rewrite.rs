@@ -1,4 +1,4 @@
-//! One piece of source and what becomes of it. Nothing here knows files.
+//! Rewriting one piece of source. This module knows nothing about files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -28,38 +28,38 @@ pub(crate) struct Edit {
     pub text: String,
 }
 
-/// What is to be done to one piece of source.
+/// The changes to one piece of source.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Rewrite {
-    /// By their place; none overlaps another.
+    /// The edits, by position. They don't overlap.
     pub edits: Vec<Edit>,
-    /// Matches inside of other matches of the same op, which are left as they are.
+    /// The number of matches inside other matches of the same op, which are left unchanged.
     pub nested: usize,
-    /// Other matches that are left as they are.
+    /// Other matches that are left unchanged.
     pub left: BTreeMap<Reason, Occurrences>,
-    /// What those have that their pattern doesn't: a word for each.
+    /// The code in these matches that their pattern doesn't have: one word for each.
     pub words: BTreeSet<String>,
-    /// Comments inside of replaced code, which go with it.
+    /// Comments inside replaced code, which are removed with it.
     pub comments: Occurrences,
-    /// How many matches each op has, by its index, whatever becomes of them.
+    /// The number of matches of each op, by index, whether replaced or not.
     pub matches: BTreeMap<usize, usize>,
-    /// What is wrong with the source itself.
+    /// The syntax errors of the source itself.
     pub errors: Option<Errors>,
-    /// The line of the first syntax error in what the edits make of the source, where that has
-    /// more of them than the source has. Known only where it was asked for.
+    /// The line of the first syntax error in the result, if it has more of them than the source.
+    /// Only set if requested.
     pub breaks: Option<usize>,
 }
 
-/// Why a match is left as it is.
+/// The reason why a match is left unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Reason {
-    /// It is in, beside or around a syntax error.
+    /// The match is in, next to or around a syntax error.
     SyntaxError,
-    /// It has code that the pattern doesn't have, which the replacement would drop.
+    /// The match has code that the pattern doesn't have, which the replacement would drop.
     MoreThanPattern,
-    /// The replacement would mean something else there.
+    /// The replacement would have another meaning there.
     Meaning,
-    /// The replacement is code, but not there.
+    /// The replacement is code, but not in that place.
     NoCode,
 }
 
@@ -67,20 +67,20 @@ pub(crate) enum Reason {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Errors {
     pub count: usize,
-    /// Of the first one, counted from 1.
+    /// The line of the first one, counted from 1.
     pub line: usize,
 }
 
-/// Something that is in a source several times.
+/// Occurrences of something in a source.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Occurrences {
     pub count: usize,
-    /// Of the first ones, counted from 1.
+    /// The lines of the first ones, counted from 1.
     pub lines: Vec<usize>,
 }
 
 impl Occurrences {
-    /// Adds those of a part, which begins after so many lines.
+    /// Adds the occurrences of a part that begins after `lines` lines.
     pub(super) fn add(&mut self, part: Occurrences, lines: usize) {
         self.count += part.count;
         self.lines
@@ -88,7 +88,7 @@ impl Occurrences {
         self.lines.truncate(LINES_NAMED);
     }
 
-    /// Those at some bytes of a source.
+    /// Returns the occurrences at some bytes of a source.
     pub(super) fn at(source: &str, mut places: Vec<usize>) -> Self {
         places.sort_unstable();
         let count = places.len();
@@ -101,31 +101,31 @@ impl Occurrences {
     }
 }
 
-/// How many lines are kept of something that is in a source several times.
+/// The most lines that are kept of each kind of occurrence.
 pub(crate) const LINES_NAMED: usize = 20;
 
-/// How many words a source tells that its matches have and the pattern doesn't.
+/// The most words that are kept of code missing from the pattern.
 pub(crate) const WORDS_NAMED: usize = 5;
 
-/// How long such a word may be.
+/// The most bytes of such a word.
 pub(crate) const WORD_BYTES: usize = 80;
 
-/// Why nothing can be done to a source.
+/// The reason why a source can't be changed.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum RewriteError {
     /// Two ops would change the same place.
     Overlap {
-        /// Counted from 0, the one that begins first first.
+        /// The indexes of the ops from 0; the op that begins first comes first.
         ops: (usize, usize),
-        /// Counted from 1.
+        /// The line, counted from 1.
         line: usize,
     },
-    /// The replacements would take more memory than there is for them.
+    /// The replacements would exceed the memory budget.
     TooLarge,
     ParseFailure(ParseFailure),
 }
 
-/// How many bytes the replacements of a call may still have, all together.
+/// The bytes that the replacements of a call may still use, in total.
 pub(crate) struct MemoryBudget(AtomicUsize);
 
 impl MemoryBudget {
@@ -133,12 +133,12 @@ impl MemoryBudget {
         Self(AtomicUsize::new(bytes))
     }
 
-    /// How many bytes are left.
+    /// Returns the number of bytes left.
     pub fn left(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// What was taken is not needed any more.
+    /// Returns bytes that are no longer needed to the budget.
     pub fn give_back(&self, bytes: usize) {
         self.0.fetch_add(bytes, Ordering::Relaxed);
     }
@@ -152,8 +152,8 @@ impl MemoryBudget {
     }
 }
 
-/// Finds all that the ops would replace, and with `checks_contents` also whether what that makes is
-/// still code.
+/// Finds everything that the ops would replace. With `checks_contents`, also checks whether the
+/// result is still valid code.
 pub(crate) fn find(
     source: &str,
     ops: &Ops,
@@ -207,20 +207,20 @@ impl Rewrite {
     }
 }
 
-/// The line of the first error, where there are more than so many.
+/// Returns the line of the first error if there are more than `before`.
 pub(crate) fn more_than(before: usize, errors: Option<(usize, usize)>) -> Option<usize> {
     errors.and_then(|(count, line)| (count > before).then_some(line))
 }
 
-/// The edits, and whether what they make has syntax errors. What would be replaced by itself is no
-/// edit.
+/// Returns the edits, and whether the result has syntax errors. A replacement that equals the
+/// original is not an edit.
 fn find_edits(
     source: &str,
     ops: &Ops,
     room: &MemoryBudget,
     stop: &Arc<Stop>,
 ) -> Result<(Rewrite, bool), RewriteError> {
-    // Three bytes in front of the first token, which are no part of the code.
+    // The three bytes of a byte order mark before the first token are not code.
     let offset = mark(source);
     let code = &source[offset..];
     if !ops.may_match(code) {
@@ -282,7 +282,7 @@ fn find_edits(
     Ok((found, kept.has_errors))
 }
 
-/// What each op matches.
+/// Returns the matches of each op.
 fn search<'a>(
     root: &Node<'_, Document>,
     ops: &'a Ops,
@@ -303,7 +303,7 @@ fn search<'a>(
     Ok(searches)
 }
 
-/// No two ops may change the same place.
+/// Checks that no two ops change the same place.
 fn check_overlaps(code: &str, candidates: &[Candidate]) -> Result<(), RewriteError> {
     let mut pairs = candidates.windows(2);
     let overlap = pairs.find_map(|pair| match pair {
@@ -319,8 +319,8 @@ fn check_overlaps(code: &str, candidates: &[Candidate]) -> Result<(), RewriteErr
     }
 }
 
-/// How many syntax errors a source has, and in which line the first one is. None where it has
-/// none.
+/// Returns the number of syntax errors in a source and the line of the first one, or `None` if
+/// there are none.
 pub(crate) fn errors(
     source: &str,
     language: Language,
@@ -340,7 +340,7 @@ pub(crate) fn errors(
     }
 }
 
-/// How many bytes the byte order mark has that a source begins with.
+/// Returns the length in bytes of the byte order mark at the start of a source.
 fn mark(source: &str) -> usize {
     match source.starts_with('\u{feff}') {
         true => '\u{feff}'.len_utf8(),
@@ -348,7 +348,7 @@ fn mark(source: &str) -> usize {
     }
 }
 
-/// The source with the edits made: every byte outside of them as it was.
+/// Returns the source with the edits applied. All other bytes stay unchanged.
 pub(crate) fn replace(source: &str, edits: &[Edit]) -> String {
     let grows: usize = edits.iter().map(|edit| edit.text.len()).sum();
     let mut replaced = String::with_capacity(source.len() + grows);

@@ -1,4 +1,4 @@
-//! Patterns that are a part of other code: what `context` and `selector` mean.
+//! Patterns that are a part of other code: the meaning of `context` and `selector`.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -14,10 +14,10 @@ use super::outline::Refusal;
 use super::parser::ParseFailure;
 use super::pattern::{ERROR_INSIDE, EVERYTHING, Reading, has_error};
 
-/// How many kinds of nodes a message names.
+/// The most node kinds that a message names.
 const KINDS_NAMED: usize = 12;
 
-/// A pattern, and what stands around it.
+/// A pattern, and the code around it.
 pub(crate) struct PatternContext<'a> {
     pub before: &'a str,
     pub text: &'a str,
@@ -25,7 +25,7 @@ pub(crate) struct PatternContext<'a> {
 }
 
 impl<'a> PatternContext<'a> {
-    /// The pattern of an op in its context, where it has one.
+    /// Returns the pattern of an op in its context, if it has one.
     fn of(op: &'a Op) -> Result<Self, Refusal> {
         let text = op.pat.trim();
         let Some(context) = &op.context else {
@@ -49,7 +49,7 @@ impl<'a> PatternContext<'a> {
         }
     }
 
-    /// With the range of the pattern.
+    /// Parses the code. Also returns the range of the pattern.
     pub fn parse(&self, grammar: &Grammar) -> Result<(Document, Range<usize>), ParseFailure> {
         let [before, text, after] =
             [self.before, self.text, self.after].map(|part| grammar.pre_process_pattern(part));
@@ -60,7 +60,7 @@ impl<'a> PatternContext<'a> {
     }
 }
 
-/// The node that `selector` and `context` mean, as in a rule of ast-grep.
+/// Returns the node that `selector` and `context` select, as in an ast-grep rule.
 pub(crate) fn read_selected(op: &Op, grammar: &Grammar) -> Result<Reading, Refusal> {
     let language = grammar.language();
     let place = PatternContext::of(op)?;
@@ -117,7 +117,7 @@ pub(crate) fn read_selected(op: &Op, grammar: &Grammar) -> Result<Reading, Refus
             })?
         }
         None => {
-            // Some end with the end of a line.
+            // Some nodes include the line end.
             let is_it = |node: &Node<'_, Document>| {
                 let (node, text) = (node.range(), node.text());
                 node.start == range.start && node.start + text.trim_end().len() == range.end

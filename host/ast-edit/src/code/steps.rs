@@ -1,16 +1,16 @@
-//! Steps of a search within one source, which are counted so that it is asked now and then whether
-//! the call has to end.
+//! The steps of a search within one source. They are counted, to check regularly whether the call
+//! has to end.
 
 use std::cell::Cell;
 use std::sync::Arc;
 
 use airlock_host::native::Stop;
 
-/// How many steps there are between two looks at the clock. A step takes less than a microsecond,
-/// but for one of a `$$$` that has matched very much: what it matched is copied then.
+/// How many steps there are between two checks of the clock. A step takes less than a microsecond,
+/// except for a `$$$` that has matched a lot: its matches are copied.
 const STEPS_PER_LOOK: u32 = 64;
 
-/// What was done so far on one thread.
+/// The progress on one thread.
 #[derive(Clone)]
 pub(crate) struct Steps {
     stop: Arc<Stop>,
@@ -27,7 +27,7 @@ impl Steps {
         }
     }
 
-    /// One more. True where the call has to end: then it is so for all that follow.
+    /// Counts a step. Returns true if the call has to end, and from then on for all further steps.
     pub fn step(&self) -> bool {
         if self.stopped.get() {
             return true;

@@ -1,8 +1,7 @@
-//! Where a source has syntax errors, and what lies too near to them to be trusted.
+//! The syntax errors of a source, and the code too close to them to be trusted.
 //!
-//! The parser goes on after an error: what it makes of the code around may be something else than
-//! what its author meant. So nothing is replaced that is in, beside or around an error; what is
-//! farther away is parsed as always.
+//! The parser continues after an error and may misread the code around it. So no code in, next to
+//! or around an error is replaced. Code farther away is parsed as usual.
 
 use std::collections::HashSet;
 use std::ops::{ControlFlow, Range};
@@ -14,18 +13,18 @@ use super::document::{Document, visit};
 /// The errors of one source.
 #[derive(Debug)]
 pub(crate) struct SyntaxErrors {
-    /// Of each error, by their starts. What is missing is nothing long.
+    /// The ranges of all errors, by start. Missing tokens have an empty range.
     errors: Vec<Range<usize>>,
     /// The errors' ends, in order.
     ends: Vec<usize>,
-    /// Those that lie in no other.
+    /// The errors that are not inside another one.
     outermost: Vec<Range<usize>>,
-    /// The next nodes with a name on both sides of each error.
+    /// The nearest named nodes on both sides of each error.
     neighbours: HashSet<usize>,
 }
 
 impl SyntaxErrors {
-    /// None where there is no error.
+    /// Returns `None` if there is no error.
     pub fn of(document: &Document) -> Option<Self> {
         let root = document.tree().root_node();
         if !root.has_error() {
@@ -37,12 +36,11 @@ impl SyntaxErrors {
             outermost: Vec::new(),
             neighbours: HashSet::new(),
         };
-        // By depth, what came last there: the last node with a name, and whether an error came
-        // after it.
+        // The last node at each depth: the last named one, and whether an error followed it.
         let mut before: Vec<(Option<usize>, bool)> = Vec::new();
         visit(&root, document.steps(), |cursor, depth| {
             let node = cursor.node();
-            // What was deeper belongs to other parents.
+            // Deeper nodes belong to other parents.
             before.truncate(depth + 1);
             before.resize(depth + 1, (None, false));
             let (named, after_error) = &mut before[depth];
@@ -74,22 +72,22 @@ impl SyntaxErrors {
         self.errors.push(error);
     }
 
-    /// How many errors there are.
+    /// Returns the number of errors.
     pub fn count(&self) -> usize {
         self.errors.len()
     }
 
-    /// Where they begin.
+    /// Returns the start of each error.
     pub fn starts(&self) -> impl Iterator<Item = usize> {
         self.errors.iter().map(|error| error.start)
     }
 
-    /// Where the first one begins.
+    /// Returns the start of the first error.
     pub fn first(&self) -> usize {
         self.errors.first().map_or(0, |error| error.start)
     }
 
-    /// Whether the node is in, beside or around an error.
+    /// Returns whether the node is in, next to or around an error.
     pub fn touches(&self, node: &Node<'_>, source: &str) -> bool {
         let range = node.byte_range();
         node.has_error()
@@ -106,7 +104,7 @@ impl SyntaxErrors {
         before.is_some_and(|error| range.end <= error.end && !error.is_empty())
     }
 
-    /// With nothing but spaces and ends of lines in between.
+    /// Returns whether an error is next to the range, with only spaces and line ends in between.
     fn is_beside(&self, range: &Range<usize>, source: &str) -> bool {
         let end = range.end.min(source.len());
         let start = range.start.min(end);

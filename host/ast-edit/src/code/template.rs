@@ -1,4 +1,4 @@
-//! What a match is replaced by.
+//! The replacement of a match.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,38 +13,40 @@ use super::grammar::{Piece, escapes};
 use super::language::Language;
 use super::lines::LineEnds;
 
-/// How many bytes a captured node may take besides its text.
+/// How many bytes a captured node may take in addition to its text.
 const IN_PARENTHESES: usize = 2;
 
 /// The `out` of an op, for one language.
 pub(crate) struct Template {
     parts: Vec<Part>,
-    /// The size of its text.
+    /// The size of the template's text.
     own: Size,
-    /// Each variable once.
+    /// The variables, each one once.
     uses: Vec<Used>,
 }
 
 struct Used {
     variable: MetaVariable,
     count: usize,
-    /// How many bytes those places are indented by, together.
+    /// The total indentation of the variable's places, in bytes.
     indent: usize,
 }
 
 enum Part {
-    /// Its own text.
+    /// Literal text.
     Text(String),
     Variable {
         variable: MetaVariable,
-        /// The spaces and tabs that the variable's line in the template begins with.
+        /// The spaces and tabs at the start of the variable's line in the template.
         indent: String,
     },
 }
 
 impl Template {
+    /// Parses a template.
+    ///
     /// # Errors
-    /// A sentence, where it uses what the pattern doesn't bind.
+    /// A sentence, if it uses variables that the pattern doesn't bind.
     pub fn read(out: &str, language: Language, variables: &Variables<'_>) -> Result<Self, String> {
         let has_own = language.has_variables_with_dollars()
             && escapes(out).any(|piece| matches!(piece, Piece::Own(_)));
@@ -71,7 +73,7 @@ impl Template {
         })
     }
 
-    /// How many bytes the replacement has at most.
+    /// Returns the most bytes that the replacement can have.
     pub fn size(&self, matched: &NodeMatch<'_, Document>) -> usize {
         let source = matched.get_doc().source();
         let place = indent_at(source, matched.range().start).len();
@@ -89,8 +91,8 @@ impl Template {
         captured.fold(self.own.indented(place), usize::saturating_add)
     }
 
-    /// The replacement of a match. Its lines are indented like the first line of the match.
-    /// `end` is where the part that is replaced ends.
+    /// Returns the replacement of a match. Its lines are indented like the first line of the match.
+    /// `end` is the end of the part that is replaced.
     pub fn fill(
         &self,
         matched: &NodeMatch<'_, Document>,
@@ -110,7 +112,7 @@ impl Template {
     }
 }
 
-/// Bytes and ends of lines.
+/// Counts of bytes and line ends.
 struct Size {
     bytes: usize,
     ends: usize,
@@ -169,13 +171,15 @@ fn uses(parts: &[Part]) -> Vec<Used> {
     found.into_values().collect()
 }
 
-/// A sign in place of `$` that the text doesn't have, so that `$NAME` in it is no metavariable.
+/// Returns a sign that the text doesn't contain, to use instead of `$`, so that `$NAME` in it is
+/// not a metavariable.
 fn other_sign(text: &str) -> char {
     let mut private = '\u{e000}'..='\u{f8ff}';
     private.find(|sign| !text.contains(*sign)).unwrap_or('$')
 }
 
-/// Metavariables with that sign, and the language's own variables without their backslash.
+/// Returns the text with that sign for metavariables, and without the backslash of the language's
+/// own variables.
 fn with_other_sign(text: &str) -> String {
     let sign = other_sign(text);
     let mut signed = String::with_capacity(text.len());
@@ -208,7 +212,7 @@ pub(crate) struct Variables<'a> {
 }
 
 impl<'a> Variables<'a> {
-    /// Those that stand for one node.
+    /// Returns the names of metavariables for one node.
     pub fn single(&self) -> impl Iterator<Item = &str> {
         self.single.iter().map(|name| name.as_ref())
     }
@@ -234,12 +238,13 @@ impl<'a> Variables<'a> {
     }
 }
 
-/// Whether a pattern has the name itself: see [`super::dropped::name_all`].
+/// Returns whether a name comes from the pattern itself: see [`super::dropped::name_all`].
 fn is_written(name: &str) -> bool {
     !name.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// A template may use what its pattern binds, in the way in which it is bound.
+/// Checks that a template only uses variables that its pattern binds, with the same number of
+/// dollar signs.
 fn check_template(template: &str, variables: &Variables<'_>) -> Result<(), String> {
     for (dollars, name) in used_in(template) {
         let (here, other) = match dollars {
@@ -261,13 +266,13 @@ fn check_template(template: &str, variables: &Variables<'_>) -> Result<(), Strin
     Ok(())
 }
 
-/// The metavariables of a template, each with the number of its dollar signs, by the rules of
+/// Returns the metavariables of a template, each with its number of dollar signs, by the rules of
 /// ast-grep's templates.
 pub(crate) fn used_in(template: &str) -> impl Iterator<Item = (usize, &str)> {
     uses_in(template, '$').map(|(_, signs, name)| (signs, name))
 }
 
-/// The same with their places, and for another sign.
+/// Returns the same with their positions, for any sign.
 pub(super) fn uses_in(template: &str, sign: char) -> impl Iterator<Item = (usize, usize, &str)> {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -282,7 +287,7 @@ pub(super) fn uses_in(template: &str, sign: char) -> impl Iterator<Item = (usize
                 from = at + signs * sign.len_utf8() + length;
                 return Some((at, signs, &name[..length]));
             }
-            // Only the first of these signs is certain to begin none.
+            // Only the first of these signs certainly starts no metavariable.
             from = at + sign.len_utf8();
         }
     })
@@ -297,7 +302,7 @@ mod tests {
 
     use super::*;
 
-    /// A language for templates alone: of all that a language says, they ask only for the sign.
+    /// A language for templates only, which need nothing but the sign.
     #[derive(Clone)]
     struct Signed(char);
 
@@ -320,7 +325,7 @@ mod tests {
     }
 
     proptest! {
-        /// Else what is checked is not what is replaced.
+        /// Otherwise the check and the replacement would disagree.
         #[test]
         fn the_variables_of_a_template_are_those_that_the_library_finds(template in "[$A-C_1a ]{0,12}") {
             let Ok(fix) = TemplateFix::try_new(&template, &Signed('$'));

@@ -1,4 +1,4 @@
-//! Strings and other texts of several lines: reindenting their lines would change their contents.
+//! Strings and other multi-line texts. Reindenting their lines would change their contents.
 
 use std::ops::{ControlFlow, Range};
 
@@ -6,12 +6,12 @@ use tree_sitter::Node;
 
 use super::document::{Document, visit};
 
-/// The texts of one source, in their order.
+/// The texts of one source, in order.
 #[derive(Debug, Clone)]
 pub(crate) struct Texts(Vec<Range<usize>>);
 
 impl Texts {
-    /// Comments are none: they may be reindented.
+    /// Finds the texts. Comments don't count, because they may be reindented.
     pub fn of(document: &Document) -> Self {
         let mut found = Vec::new();
         let mut inside = None;
@@ -35,19 +35,19 @@ impl Texts {
         Self(found)
     }
 
-    /// Whether a line that begins at this byte begins inside a text.
+    /// Returns whether a line that starts at this byte starts inside a text.
     pub fn has(&self, at: usize) -> bool {
         let before = self.0.partition_point(|text| text.start < at);
         before > 0 && self.0[before - 1].end > at
     }
 }
 
-/// Whether a node is text, or has text between its children.
+/// Returns whether a node is text, or has text between its children.
 pub(super) fn is_text(node: &Node<'_>) -> bool {
     let kind = node.kind();
     let has_text = ["string", "heredoc", "template_literal", "regex"];
     match node.child_count() {
-        // Indentation means nothing in the one, and is relative in the other.
+        // Indentation has no meaning in `jsx_text`, and is relative in `block_scalar`.
         0 => !matches!(kind, "jsx_text" | "block_scalar"),
         _ => has_text.iter().any(|word| kind.contains(word)),
     }

@@ -1,5 +1,5 @@
-//! The processes that parse for one search. Each is used again until the search ends or others wait
-//! for its permit.
+//! The parser processes of one search. Each is reused until the search ends or others wait for its
+//! permit.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub(super) struct Processes {
     pool: Pool,
 }
 
-/// The longest answer about ops, or about the errors of a source, in bytes.
+/// The longest answer about ops or the errors of a source, in bytes.
 const ANSWER_BYTES: u64 = 16 << 20;
 
 impl Processes {
@@ -38,7 +38,7 @@ impl Processes {
         ops: &[Op],
         call: &RunningCall,
     ) -> Self {
-        // Should this host hang, so that nobody kills the process, the system does.
+        // If the host hangs and can't kill the process, the system does.
         let time = call.limits().call_time;
         Self {
             program: program.to_owned(),
@@ -79,8 +79,7 @@ impl Processes {
             room: room.left(),
             checks_contents,
         };
-        // As long as it is here, the answer is part of what the replacements of all files take
-        // together.
+        // While it is held, the answer counts toward the memory of all files' replacements.
         let mut taken = 0;
         let admits = |length| match usize::try_from(length) {
             Ok(bytes) if room.take(bytes).is_ok() => {
@@ -94,7 +93,7 @@ impl Processes {
         if let Err(ParseFailure::TooLong) = found {
             return Err(RewriteError::TooLarge);
         }
-        // Whatever the process says, the host cuts the source where this says, and counts by it.
+        // The process is not trusted: the host cuts the source at these positions.
         let found = found.map_err(RewriteError::ParseFailure)??;
         if !fits(&found, source, self.ops.len()) {
             return Err(RewriteError::ParseFailure(does_not_fit()));
@@ -115,7 +114,7 @@ impl Processes {
         self.ask::<Result<_, ParseFailure>>(&question, source, |length| length <= ANSWER_BYTES)?
     }
 
-    /// `admits` says whether there is room for an answer of so many bytes.
+    /// Asks a process. `admits` returns whether there is room for an answer of a given length.
     fn ask<T: DeserializeOwned>(
         &self,
         question: &Request,
@@ -155,7 +154,7 @@ impl Processes {
         Ok(worker.send(&[&message], || self.stop.is_due())?)
     }
 
-    /// Why a process gave no answer. It is ended.
+    /// Ends a process that gave no answer, and returns the reason.
     fn unanswered(&self, worker: &mut Worker, error: &ReceiveError) -> ParseFailure {
         match error {
             ReceiveError::GivenUp => return ParseFailure::Stopped,
@@ -183,8 +182,8 @@ fn does_not_fit() -> ParseFailure {
     ParseFailure::Crashed("; its answer does not fit the source".to_owned())
 }
 
-/// Whether edits lie in the source, in their order, between whole characters, and whether there can
-/// be as many of all else as there are said to be.
+/// Returns whether edits lie in the source, in order and on character boundaries, and whether the
+/// other counts are possible.
 fn fits(found: &Rewrite, source: &str, ops: usize) -> bool {
     // A place may match in several readings of each op.
     let most = source.len().saturating_add(1).saturating_mul(16);

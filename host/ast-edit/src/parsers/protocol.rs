@@ -1,28 +1,28 @@
-//! The messages between a search and the processes that parse for it.
+//! The messages between a search and its parser processes.
 //!
-//! The search sends its ops, and then a [`Request`] and a source at a time; the process answers
-//! each. All but the source is JSON.
+//! The search sends its ops, and then one [`Request`] and source at a time. The process answers
+//! each. All messages except the source are JSON.
 
 use airlock_worker::Part;
 use serde::{Deserialize, Serialize};
 
-/// The part of a program that parses.
+/// The parser's part of a program.
 pub(super) const PARSER: Part = Part {
     argument: "airlock-parse-sources",
     version: concat!(env!("CARGO_PKG_VERSION"), "-3"),
 };
 
-/// What is asked of one source. Languages go by their names.
+/// A question about one source. Languages are sent by name.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Request {
-    /// The ops themselves; the source is empty.
+    /// Asks about the ops themselves. The source is empty.
     Outline { language: String },
-    /// What the ops make of the source, in so many bytes.
+    /// Asks for the rewrite of the source, in at most `room` bytes.
     Find {
         language: String,
         room: usize,
         checks_contents: bool,
     },
-    /// The source's errors.
+    /// Asks for the errors of the source.
     Errors { language: String },
 }

@@ -1,4 +1,4 @@
-//! The process that parses for a search, until that has no more questions.
+//! The process that parses for a search, until the search has no more questions.
 
 use std::collections::HashMap;
 use std::io;
@@ -15,10 +15,10 @@ use crate::code::language::Language;
 use crate::code::pattern::Ops;
 use crate::code::rewrite::{self, MemoryBudget};
 
-/// Makes this process a parser, if that is what it was started for, and otherwise returns at once.
+/// Turns this process into a parser if it was started as one. Otherwise returns at once.
 ///
-/// A program that names itself in [`AstEdit::parser`](crate::AstEdit::parser) calls this first in
-/// its `main`: before it starts a thread, and before it opens a file.
+/// A program that passes itself to [`AstEdit::parser`](crate::AstEdit::parser) must call this first
+/// in its `main`, before it starts a thread or opens a file.
 pub fn parser_main() {
     serve_if_asked_for(&PARSER, serve);
 }
@@ -51,7 +51,7 @@ fn answer_all(mut host: Host) -> io::Result<()> {
 struct Parser {
     given: Vec<Op>,
     read: HashMap<usize, Ops>,
-    /// Never due: who has waited long enough kills the process.
+    /// Never due: the host kills the process once it has waited long enough.
     stop: Arc<Stop>,
 }
 
