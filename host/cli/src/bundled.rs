@@ -1,4 +1,4 @@
-//! What is part of this program and has tools: plugins, and producers that are native.
+//! The plugins and native producers that are part of this program.
 
 #[cfg(feature = "ast-edit")]
 use std::sync::OnceLock;
@@ -26,8 +26,8 @@ pub const CATALOG: Catalog = Catalog::new(&[
     },
 ]);
 
-/// Parses in processes of its own, which are this program. Made once, since its schema is checked
-/// then.
+/// Returns the `ast_edit` producer, which parses in separate processes of this program. It is built
+/// once, because that validates its schema.
 #[cfg(feature = "ast-edit")]
 fn ast_edit() -> NativeProducer {
     static PRODUCER: OnceLock<NativeProducer> = OnceLock::new();

@@ -1,5 +1,5 @@
-//! The commands, a file or a folder each, and what several of them share: `context`,
-//! `params` and `still_pending`.
+//! The commands, one file or folder each, and their shared parts: `context`, `params` and
+//! `still_pending`.
 
 #[cfg(feature = "author")]
 pub mod author;

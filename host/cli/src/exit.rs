@@ -4,13 +4,13 @@ use std::process::ExitCode;
 
 use airlock_host::Error;
 
-/// The exit codes; the help lists them.
+/// The exit codes, as listed in the help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     Done,
-    /// The tool or the resolution reported an error, or the host could not do its part.
+    /// The tool or the resolution reported an error, or the host failed.
     Failed,
-    /// The command line, or what it says to the tool, is wrong.
+    /// The command line or the tool's params are invalid.
     Usage,
     NotLoaded,
     /// The tool hit a limit or crashed.
@@ -26,12 +26,12 @@ impl Exit {
             Exit::Usage => 2,
             Exit::NotLoaded => 3,
             Exit::Stopped => 4,
-            // What shells report for a program that an interrupt ended: 128 + SIGINT.
+            // Shells report 128 + SIGINT for a program that was interrupted.
             Exit::Interrupted => 130,
         }
     }
 
-    /// For a call or a resolution that did not succeed.
+    /// Returns the exit code for a failed call or resolution.
     pub fn of(error: &Error) -> Self {
         match error.root() {
             Error::Trap { .. } | Error::Limit { .. } => Exit::Stopped,

@@ -1,4 +1,4 @@
-//! Why a command failed, and how that is printed.
+//! The failure of a command, and how to print it.
 
 use std::borrow::Cow;
 
@@ -13,18 +13,18 @@ use serde_json::{Value, json};
 pub use crate::exit::Exit;
 use crate::terminal::output::{Output, say, show_on_stderr};
 
-/// Why a command failed.
+/// The reason why a command failed.
 #[derive(Debug)]
 pub struct Failure {
     exit: Exit,
-    /// For programs, in kebab case.
+    /// The kind for programs, in kebab case.
     kind: &'static str,
     message: String,
-    /// Whether the message may hold what a tool or a file says, and not the host alone.
+    /// True if the message may contain text from a tool or a file.
     is_quoted: bool,
-    /// What to do about it.
+    /// The next step for the user.
     hint: Option<String>,
-    /// The files that it is about, where it says that something is stale.
+    /// The stale files, if the failure is about them.
     files: Vec<StaleFile>,
 }
 
@@ -40,22 +40,22 @@ impl Failure {
         }
     }
 
-    /// The command line is wrong.
+    /// Returns a failure for an invalid command line.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Exit::Usage, "usage", message)
     }
 
-    /// The machine or its configuration is at fault.
+    /// Returns a failure of the machine or its configuration.
     pub fn host(message: impl Into<String>) -> Self {
         Self::new(Exit::Failed, "host", message)
     }
 
-    /// The user pressed Ctrl-C.
+    /// Returns the failure for Ctrl-C.
     pub fn interrupted() -> Self {
         Self::new(Exit::Interrupted, "cancelled", "cancelled")
     }
 
-    /// The message holds what a tool or a file says.
+    /// Marks the message as containing text from a tool or a file.
     pub fn quoting(mut self) -> Self {
         self.is_quoted = true;
         self
@@ -66,7 +66,7 @@ impl Failure {
         self
     }
 
-    /// Adds to the hint, where there is one.
+    /// Appends to the hint, or sets it if there is none.
     pub fn and_hint(mut self, hint: &str) -> Self {
         self.hint = Some(match self.hint {
             Some(first) => format!("{first}; {hint}"),
@@ -75,7 +75,7 @@ impl Failure {
         self
     }
 
-    /// For programs.
+    /// Returns the error object for programs.
     pub fn to_json(&self) -> Value {
         let mut error = json!({"kind": self.kind, "message": self.message});
         if let Some(hint) = &self.hint {
@@ -87,22 +87,22 @@ impl Failure {
         error
     }
 
-    /// For a command that has more to say about it.
+    /// Returns the kind, for commands that add details.
     pub fn kind(&self) -> &'static str {
         self.kind
     }
 
-    /// For a command that says where it came from.
+    /// Returns the message, for commands that name its origin.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// What the command ends with.
+    /// Returns the exit code of the command.
     pub fn exit(&self) -> Exit {
         self.exit
     }
 
-    /// Says it in the output's format.
+    /// Reports the failure in the output's format.
     pub fn report(self, out: &mut Output) -> Exit {
         if !out.is_json() {
             return self.report_on_stderr();
@@ -111,10 +111,10 @@ impl Failure {
         self.exit
     }
 
-    /// Says it to people.
+    /// Reports the failure to people.
     pub fn report_on_stderr(&self) -> Exit {
         show_on_stderr(&match self.exit {
-            // Who pressed Ctrl-C did not make an error.
+            // Pressing Ctrl-C is not an error.
             Exit::Interrupted => Block::from(Line::from(&*self.message)),
             _ if !self.is_quoted => Block::new().own_named(Role::Error, "error:", &self.message, 2),
             _ => Block::new().named(Role::Error, "error:", &self.message, 2),
@@ -122,7 +122,7 @@ impl Failure {
         self.advise()
     }
 
-    /// Says it to people in the form of a block that tells more than the message does.
+    /// Reports the failure to people with a block that has more details than the message.
     pub fn show_on_stderr(&self, block: &Block) -> Exit {
         show_on_stderr(block);
         self.advise()

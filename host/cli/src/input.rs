@@ -9,14 +9,13 @@ use serde_json::{Map, Value};
 
 use crate::failure::{Exit, Failure};
 
-/// Far more than any tool takes of its params.
+/// The largest input, far more than any tool accepts as params.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// Reads the params that `word` means: JSON, `@FILE`, or `-`. A plugin gets them as they were
-/// written.
+/// Reads the params that `word` means: JSON, `@FILE`, or `-`. A plugin gets their original text.
 pub fn params(word: &str) -> Result<Params<'static>, Failure> {
     Params::from_text(&text("params", word)?).map_err(|error| match error.is_data() {
-        // It is JSON, and names a member twice.
+        // The text is JSON, but has a duplicate member.
         true => Failure::new(
             Exit::Usage,
             "invalid-params",
@@ -27,7 +26,8 @@ pub fn params(word: &str) -> Result<Params<'static>, Failure> {
     })
 }
 
-/// Reads what `word` means: JSON, `@FILE`, or `-`. `what` it is stands in errors, in the plural.
+/// Reads the JSON that `word` means: JSON, `@FILE`, or `-`. `what` names it in errors, in the
+/// plural.
 pub fn json(what: &str, word: &str) -> Result<Value, Failure> {
     serde_json::from_str(&text(what, word)?).map_err(|error| not_json(what, &error))
 }
@@ -46,7 +46,7 @@ fn not_json(what: &str, error: &serde_json::Error) -> Failure {
         .with_hint("in a shell, put them between single quotes: '{\"key\": \"value\"}'")
 }
 
-/// Reads what `--extra` holds, which goes to the tool with a decision.
+/// Reads the value of `--extra`, which goes to the tool with a decision.
 pub fn extra(word: &str) -> Result<Map<String, Value>, Failure> {
     match json("extras", word)? {
         Value::Object(extra) => Ok(extra),
@@ -84,8 +84,8 @@ fn open(path: &str) -> io::Result<File> {
     File::open(path)
 }
 
-/// A file, or a pipe that somebody writes to, as shells make them of `<(…)`. Another pipe might
-/// keep us waiting for ever.
+/// Opens a file, or a pipe that has a writer, as shells create for `<(…)`. Other pipes could block
+/// forever.
 #[cfg(unix)]
 fn open(path: &str) -> io::Result<impl Read> {
     use std::fs::OpenOptions;

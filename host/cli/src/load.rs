@@ -1,4 +1,4 @@
-//! Plugins, as commands load them.
+//! Loading plugins for commands.
 
 use std::ffi::OsStr;
 
@@ -10,11 +10,11 @@ use crate::failure::Failure;
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::progress::Progress;
 
-/// One session at a time runs here, so that a pool for a server's load would be a waste. Room for
-/// components of many memories is left.
+/// The most live instances. One session runs at a time, so a pool sized for a server would be a
+/// waste. This leaves room for components with many memories.
 const LIVE_INSTANCES: u32 = 32;
 
-/// Finds what is meant; a plugin is compiled and checked.
+/// Finds a producer. A plugin is compiled and checked.
 pub async fn load(
     plugin: &OsStr,
     limits: Limits,
@@ -30,9 +30,9 @@ pub async fn load(
     }
 }
 
-/// The engine for many conversations of several principals, who share `memory` bytes, or else what
-/// [`EngineBuilder`](airlock_host::EngineBuilder::guest_memory) finds. Its pool has as many
-/// instances as memory has room for, and takes a while to make.
+/// Returns the engine for many conversations of several principals. They share `memory` bytes, by
+/// default as many as [`EngineBuilder`](airlock_host::EngineBuilder::guest_memory) determines. Its
+/// pool has as many instances as fit into memory, and takes a while to create.
 #[cfg(feature = "serve")]
 pub fn engine_for_many(limits: Limits, memory: Option<usize>) -> Result<Engine, Error> {
     let engine = plugin::engine(limits);
@@ -43,7 +43,7 @@ pub fn engine_for_many(limits: Limits, memory: Option<usize>) -> Result<Engine, 
     .build()
 }
 
-/// The engine for one user, with whom nobody shares it.
+/// Returns the engine for a single user.
 pub fn engine(limits: Limits) -> Result<Engine, Error> {
     plugin::engine(limits)
         .live_instances(LIVE_INSTANCES)

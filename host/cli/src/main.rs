@@ -36,8 +36,8 @@ use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 
 fn main() -> ExitCode {
-    // Where the program was started by itself, to compile a component or to parse sources, these
-    // don't return.
+    // If the program started itself to compile a component or to parse sources, these calls don't
+    // return.
     #[cfg(unix)]
     airlock_host::compile::compiler_main();
     #[cfg(all(unix, feature = "ast-edit"))]
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-/// The line of a tool that has options of its own.
+/// Runs the command line of a tool that has its own options.
 fn answer_line(line: RunLine) -> Exit {
     terminal::style::use_everywhere(line.color.into());
     terminal::log::start(line.verbose);
@@ -84,7 +84,7 @@ fn finish(done: Result<Exit, Failure>, mut out: Output) -> Exit {
     }
 }
 
-/// From here on nobody knows of the command line, but of what is asked for.
+/// Runs a command. From here on, the code handles requests and not the command line.
 fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     match command {
         Command::Run(args) => block_on(run::run(&args.request()?, None, verbose, out)),
@@ -140,20 +140,18 @@ fn block_on<F>(command: F) -> Result<Exit, Failure>
 where
     F: Future<Output = Result<Exit, Failure>>,
 {
-    // Guests run on the thread that waits for them; the other one wakes it when time is up or
-    // Ctrl-C is pressed.
+    // Guests run on the thread that waits for them. The other one wakes it at a timeout or Ctrl-C.
     block_on_threads(1, command)
 }
 
-/// The same with so many threads beside the one that waits.
+/// Does the same with `threads` threads in addition to the one that waits.
 fn block_on_threads<F>(threads: usize, command: F) -> Result<Exit, Failure>
 where
     F: Future<Output = Result<Exit, Failure>>,
 {
     let runtime = runtime(threads)?;
     let done = runtime.block_on(command);
-    // A plugin that is being compiled, or a line that is being read, can't be interrupted and need
-    // not be waited for.
+    // Compiling a plugin or reading a line can't be interrupted, so don't wait for them.
     runtime.shutdown_background();
     done
 }

@@ -1,4 +1,4 @@
-//! The rules that hold for what is decided here.
+//! The rules for decisions that are made here.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use airlock_rules::{RuleSet, Rules};
 use crate::bundled::CATALOG;
 use crate::failure::Failure;
 
-/// Those of the operator's configuration, and of the workspace's own.
+/// Returns the rules of the operator's configuration, and of the workspace's.
 ///
 /// # Errors
-/// What is wrong in one of the files: nothing falls back to no rules.
+/// The problem with one of the files. An invalid file never means no rules.
 pub fn judge(workspace: Option<&Path>, store: &Store) -> Result<Judge, Failure> {
     let rules = match workspace {
         Some(workspace) => {
@@ -38,7 +38,7 @@ pub fn judge(workspace: Option<&Path>, store: &Store) -> Result<Judge, Failure> 
     Ok(Judge::new(rules, store, decider::user_at_machine()))
 }
 
-/// Those of settings that were read.
+/// Returns the rules of settings that were read.
 pub fn of(settings: &Settings, workspace: &Path, store: &Store) -> Rules {
     let mut own = own_paths(workspace, store);
     own.extend(
@@ -49,7 +49,7 @@ pub fn of(settings: &Settings, workspace: &Path, store: &Store) -> Rules {
     settings.rules(own.iter().map(String::as_str))
 }
 
-/// What of the program's own is in the workspace, with other names than it always has.
+/// Returns the program's own files in the workspace that don't have their default names.
 fn own_paths(workspace: &Path, store: &Store) -> Vec<String> {
     let Location::File(file) = &store.choice().location else {
         return Vec::new();
@@ -57,12 +57,12 @@ fn own_paths(workspace: &Path, store: &Store) -> Vec<String> {
     let Some(below) = below(workspace, file) else {
         return Vec::new();
     };
-    // With what SQLite has beside it.
+    // Include the files that SQLite keeps next to the store.
     let beside = ["", "-wal", "-shm", "-journal"];
     beside.iter().map(|end| format!("{below}{end}")).collect()
 }
 
-/// A file's path below the workspace, if it is in it.
+/// Returns a file's path relative to the workspace, if it is in it.
 pub fn below(workspace: &Path, file: &Path) -> Option<String> {
     let file = airlock_desk::session::real_path(file);
     let workspace = airlock_desk::session::real_path(workspace);

@@ -1,5 +1,5 @@
-//! What is shown and asked: the two output streams, what they look like, the line of progress,
-//! questions, signals, and the words for times and sizes.
+//! Input and output on the terminal: the two output streams and their style, the progress line,
+//! prompts, signals, and formats for times and sizes.
 
 pub mod confirming;
 #[cfg(feature = "serve")]

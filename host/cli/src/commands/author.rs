@@ -1,4 +1,4 @@
-//! The commands for those who write tools: `new`, `build` and `test`; and what `inspect` tells of a
+//! The commands for authors of tools: `new`, `build` and `test`. Also the report of `inspect` on a
 //! component that doesn't fit.
 
 pub mod build;
@@ -16,7 +16,7 @@ use crate::failure::{Exit, Failure};
 use crate::terminal::output::say;
 use crate::terminal::progress::{Progress, ProgressGuard};
 
-/// Shows on standard error what a build does, and what the language's tools say.
+/// A reporter that shows a build's steps and the output of the language's tools on standard error.
 struct StderrReporter<'a> {
     progress: &'a Progress,
     shown: Mutex<Option<ProgressGuard>>,
@@ -68,7 +68,7 @@ impl From<Error> for Failure {
                 };
                 let failure = Self::new(exit, kind.name(), format!("{error:#}"));
                 let failure = match kind {
-                    // In the words of a compiler, or of a plugin.
+                    // The message comes from a compiler or a plugin.
                     ErrorKind::BuildFailed | ErrorKind::BadDefinitions => failure.quoting(),
                     _ => failure,
                 };

@@ -1,4 +1,4 @@
-//! `airlock config …`: what the operator's files say.
+//! `airlock config …`: the contents of the operator's files.
 
 use std::path::{Path, PathBuf};
 
@@ -18,16 +18,16 @@ use crate::terminal::output::{Output, show_on_stderr};
 pub struct Request {
     pub task: Task,
     pub workspace: Option<PathBuf>,
-    /// In place of the user's.
+    /// The file to use instead of the user's.
     pub config: Option<PathBuf>,
 }
 
-/// What is to be done.
+/// The task of the command.
 pub enum Task {
     Schema,
-    /// Of all files that count here.
+    /// Checks all files that apply here.
     Check,
-    /// Of one by itself.
+    /// Checks one file by itself.
     CheckFile(PathBuf),
 }
 
@@ -172,7 +172,7 @@ fn told(settings: &Settings, config: Option<&Path>) -> Result<Vec<Told>, Failure
     ])
 }
 
-/// Each rule with its verdict, in their order.
+/// Returns each rule with its verdict, in order.
 fn rules(key: &'static str, set: &RuleSet, from: &str) -> Told {
     let rules = set.rules.iter();
     let told: Vec<String> = rules

@@ -1,4 +1,4 @@
-//! What the commands that call and resolve share.
+//! Shared parts of the commands that call tools and resolve actions.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,8 +17,9 @@ use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::show_on_stderr;
 use crate::terminal::progress::Progress;
 
-/// The session that is meant; where nothing is pending for the directory that the user is in, that
-/// of a workspace above it, and says so. Programs are told too: they may not have meant it.
+/// Returns the session to use. If nothing is pending for the current directory, that is the session
+/// of a workspace above it; a note says so, to programs as well, because they may not have meant
+/// it.
 pub async fn chosen(choice: &SessionChoice, store: &Store) -> Result<SessionChoice, Failure> {
     let chosen = choice.or_above(store).await?;
     if let (Some(above), true) = (&chosen.workspace, chosen != *choice) {
@@ -32,8 +33,7 @@ pub async fn chosen(choice: &SessionChoice, store: &Store) -> Result<SessionChoi
     Ok(chosen)
 }
 
-/// A session as that of an action is opened again: with the host's own tools, and with plugins from
-/// the store.
+/// Reopens an action's session, with the host's native tools and with plugins from the store.
 pub fn reopened(
     id: SessionId,
     limits: &Limits,
@@ -54,13 +54,14 @@ pub struct CommandContext {
     pub session: Session,
     pub interrupt: Interrupt,
     pub progress: Progress,
-    /// Who decides if no question was asked, for the audit trail.
+    /// The decider in the audit trail, if no question was asked.
     pub user: Actor,
-    /// What it decides itself.
+    /// The actions that this command decides about.
     pub own: OwnDecisions,
 }
 
-/// The actions that this command decides about, rather than somebody else. Clones are the same.
+/// The actions that this command decides about, as opposed to those decided elsewhere. Clones share
+/// state.
 #[derive(Clone, Default)]
 pub struct OwnDecisions(Arc<Mutex<HashSet<ActionId>>>);
 
@@ -89,7 +90,7 @@ impl CommandContext {
         self.progress.during(what, discarding).await
     }
 
-    /// Carries out a decision about this very action, which has this place among so many.
+    /// Resolves this action, which has the given place among several.
     pub async fn resolve(
         &self,
         action: &Arc<PendingAction>,

@@ -1,4 +1,4 @@
-//! `airlock inspect`: what a plugin is, has and gets.
+//! `airlock inspect`: shows a plugin's properties, tools and grants.
 
 mod native;
 
@@ -23,7 +23,7 @@ use crate::terminal::output::Output;
 use crate::terminal::progress::Progress;
 use crate::terminal::size::thousands;
 
-/// Letters of the longest name of a fact.
+/// The length of the longest fact's name.
 pub const NAMES: usize = 8;
 
 pub async fn inspect(
@@ -65,7 +65,7 @@ pub async fn inspect(
     Ok(Exit::Done)
 }
 
-/// The object for programs. Schemas are written as the texts that they are.
+/// The JSON output. Schemas are written as their original text.
 #[derive(Serialize)]
 struct Described<'a> {
     #[serde(flatten)]
@@ -75,10 +75,10 @@ struct Described<'a> {
     rejected: &'a [RejectedTool],
 }
 
-/// What is known of something, by name.
+/// Named facts.
 type Facts = Vec<(&'static str, String)>;
 
-/// Its full name.
+/// Returns the world's full name.
 fn world(version: impl Display) -> String {
     format!("airlock:tool/custom-tool@{version}")
 }
@@ -98,7 +98,7 @@ fn describe_plugin(plugin: &Plugin, policy: &Policy) -> Value {
         "digest": plugin.digest().to_string(),
         "size": plugin.size(),
         "worldVersion": plugin.world_version(),
-        // What is loaded was found to fit.
+        // A loaded plugin fits.
         "fit": {"world": world(WORLD_VERSION), "builtFor": plugin.world_version(), "differences": []},
         "imports": plugin.imports(),
         "grants": {"workspace": policy.workspace, "description": policy.to_string()},
@@ -127,12 +127,13 @@ fn with_tools(block: Block, loaded: &Loaded) -> Block {
     })
 }
 
-/// What MCP clients don't learn of a tool's params, since they refuse schemas that say it.
+/// Returns the parts of a tool's params schema that MCP clients don't get, because they refuse such
+/// schemas.
 pub fn lost_by_clients(tool: &ToolDefinition) -> Vec<String> {
     portable::params(&tool.parameters).lost
 }
 
-/// All of it is the plugin's own account.
+/// Describes a tool. All of it is the plugin's own text.
 fn of_tool(tool: &ToolDefinition) -> Block {
     let name = Line::new().with_role(Role::Title, &*tool.name);
     let mut block = Block::from(name.with(format!("  {}", tool.label)).hanging(2))

@@ -20,16 +20,16 @@ use crate::terminal::output::Output;
 
 /// The arguments of the command.
 pub struct Request {
-    /// None for all sessions.
+    /// The session, or `None` for all.
     pub session: Option<SessionChoice>,
-    /// How many to show at most, the latest first.
+    /// The most entries to show, latest first.
     pub limit: usize,
-    /// Which of them.
+    /// The filter of entries.
     pub filter: Filter,
     pub store: Named,
 }
 
-/// How many paths an entry names.
+/// The most paths that an entry names.
 const PATHS: usize = 3;
 
 pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> {
@@ -73,15 +73,15 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
     Ok(Exit::Done)
 }
 
-/// Entries, the latest first, with the changes of their actions if those are known.
+/// Entries, latest first, with the changes of their actions if those are known.
 struct Found {
     entries: Vec<(Entry, Option<Effects>)>,
-    /// Whether there are others behind the limit.
+    /// True if there are more beyond the limit.
     are_more: bool,
 }
 
 impl Found {
-    /// Asks for more and more of them, until enough pass the filter.
+    /// Reads more and more entries, until enough pass the filter.
     async fn read(
         choice: Option<&SessionChoice>,
         request: &Request,
@@ -94,7 +94,7 @@ impl Found {
             let is_all = decisions.len() < query.limit && denials.len() < query.limit;
             let merged = Entry::merged(decisions, denials).into_iter();
             let mut entries = Vec::new();
-            // Behind so many, one of the kinds may lack some.
+            // Beyond the limit, entries of one kind may be missing.
             for entry in merged.take(query.limit) {
                 let record = entry.record();
                 if entries.len() > request.limit || !is_here(record, choice) {
@@ -118,7 +118,7 @@ impl Found {
     }
 }
 
-/// The latest of each kind, as far as the filter wants that kind.
+/// Returns the latest entries of each kind that the filter selects.
 async fn latest(
     query: &ResolvedQuery,
     filter: &Filter,
@@ -135,7 +135,7 @@ async fn latest(
     Ok((decisions, denials))
 }
 
-/// Those of a session that was named, or of a workspace, in whichever session.
+/// Returns a query for a named session, or for a workspace in any session.
 fn query(choice: Option<&SessionChoice>, store: &Store) -> ResolvedQuery {
     let named = choice.filter(|choice| choice.session.is_some());
     let workspace = choice.filter(|choice| choice.session.is_none());
@@ -146,7 +146,8 @@ fn query(choice: Option<&SessionChoice>, store: &Store) -> ResolvedQuery {
     }
 }
 
-/// Machines that share a store don't share the workspaces that have the same path on each.
+/// Returns whether an action's workspace is on this machine: machines that share a store may have
+/// different workspaces at the same path.
 fn is_here(record: &ActionRecord, choice: Option<&SessionChoice>) -> bool {
     let means_workspace = choice.is_some_and(|choice| choice.session.is_none());
     match &record.action.workspace_identity {

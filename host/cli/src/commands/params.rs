@@ -1,4 +1,4 @@
-//! A JSON Schema as a list of params. It is a summary: what it leaves out is in the schema.
+//! A JSON Schema as a list of params. It is a summary: the schema has the rest.
 
 pub mod given;
 pub mod table;
@@ -9,34 +9,34 @@ use std::fmt;
 use serde_json::Value;
 use typed::Typed;
 
-/// How far objects inside of objects are followed; a schema may refer to itself.
+/// The most levels of nested objects that are followed, because a schema may refer to itself.
 const DEPTH: usize = 4;
 
-/// How many of an enumeration's values are listed.
+/// The most values of an enumeration that are listed.
 const VALUES: usize = 8;
 
-/// One param, in the guest's own words.
+/// One param, described in the guest's words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Param {
     pub place: Place,
     pub kind: String,
-    /// How it is read from a word.
+    /// The way to parse it from a word.
     pub typed: Typed,
-    /// Whether the object that it is in must have it.
+    /// True if its object requires it.
     pub required: bool,
     pub description: String,
 }
 
-/// Where a param is: the names of the objects that it is in, and its own. Displays as
-/// `where.path`, and in a list of objects as `ops[].pat`.
+/// The path of a param: the names of the objects around it, and its own. Displays as `where.path`,
+/// and in a list of objects as `ops[].pat`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place(Vec<Part>);
 
-/// One step down.
+/// One step of the path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
     Name(String),
-    /// Into each item of a list.
+    /// Each item of a list.
     Items,
 }
 
@@ -49,7 +49,7 @@ impl Place {
         &self.0
     }
 
-    /// Whether it is a name in the other one, or in each item of that.
+    /// Returns whether this is a member of `other`, or of each item of it.
     pub fn is_directly_in(&self, other: &Place) -> bool {
         let inner = match self.0.strip_prefix(&*other.0) {
             Some([Part::Items, inner @ ..]) => inner,
@@ -59,7 +59,7 @@ impl Place {
         matches!(inner, [Part::Name(_)])
     }
 
-    /// Whether it lies in the other one, at any depth.
+    /// Returns whether this lies in `other`, at any depth.
     pub fn is_in(&self, other: &Place) -> bool {
         self.0.len() > other.0.len() && self.0.starts_with(&other.0)
     }
@@ -78,14 +78,14 @@ impl fmt::Display for Place {
     }
 }
 
-/// The params of an object's schema, each before what is inside of it.
+/// Returns the params of an object's schema, each before its members.
 pub fn of(schema: &Value) -> Vec<Param> {
     let mut params = Vec::new();
     Reader { root: schema }.read(schema, &Place::default(), DEPTH, &mut params);
     params
 }
 
-/// Reads one schema, whose references lead to places in its root.
+/// A reader of one schema, which resolves references in its root.
 struct Reader<'a> {
     root: &'a Value,
 }
@@ -118,10 +118,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What a reference within the schema leads to.
+    /// Returns the target of a reference within the schema.
     fn follow(&self, schema: &'a Value) -> &'a Value {
         let mut schema = schema;
-        // A reference may lead to another, and in a circle.
+        // A reference may lead to another one, even in a circle.
         for _ in 0..DEPTH {
             let target = schema
                 .get("$ref")
@@ -193,7 +193,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A property's own description goes before that of what it refers to.
+    /// Returns the description. A property's own takes precedence over its reference's.
     fn description(&self, property: &'a Value) -> String {
         let text = |schema: &Value| {
             schema
@@ -212,7 +212,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Descriptions come with the line breaks of a source file.
+/// Removes the line breaks of a source file from a description.
 fn joined(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -223,7 +223,8 @@ mod tests {
 
     use super::*;
 
-    /// Params as `name: kind`, with `!` where one is required and the description in parentheses.
+    /// Checks params in the form `name: kind`, with `!` if required and the description in
+    /// parentheses.
     #[track_caller]
     fn check(properties: Value, expected: &[&str]) {
         let schema = json!({

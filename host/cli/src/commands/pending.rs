@@ -1,4 +1,4 @@
-//! `airlock pending`: what waits for a decision.
+//! `airlock pending`: lists the actions that wait for a decision.
 
 mod all;
 mod lookalikes;
@@ -25,10 +25,10 @@ use crate::terminal::time;
 
 /// The arguments of the command.
 pub struct Request {
-    /// None for all sessions.
+    /// The session, or `None` for all.
     pub session: Option<SessionChoice>,
     pub store: Named,
-    /// With the previews.
+    /// True to include the previews.
     pub verbose: bool,
 }
 
@@ -61,13 +61,13 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
     Ok(Exit::Done)
 }
 
-/// What is open, with all that is told of it.
+/// The open actions, with everything that the list shows.
 struct Listing {
     open: Vec<ActionRecord>,
     calls: Calls,
     marks: Marks,
     lookalikes: Lookalikes,
-    /// How many were found to have expired, and are discarded.
+    /// The number of actions that have expired and were discarded.
     expired: usize,
 }
 
@@ -99,13 +99,13 @@ impl Listing {
         })
     }
 
-    /// For people: reads what tells lookalikes apart.
+    /// Reads the details that distinguish lookalikes, for people.
     async fn with_lookalikes(mut self, store: &Store) -> Result<Self, Failure> {
         self.lookalikes = Lookalikes::read(store, &self.open).await?;
         Ok(self)
     }
 
-    /// For programs.
+    /// Returns the entries for programs.
     fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         self.open.iter().map(|record| {
             let entry = Entry::new(record).with_marks(&self.marks, &record.action);
@@ -113,7 +113,7 @@ impl Listing {
         })
     }
 
-    /// For people, by their sessions; that which was chosen needs no name.
+    /// Returns the list for people, by session. The chosen session is not named.
     fn block(&self, chosen: Option<&SessionId>, store: &Store) -> Block {
         let sessions = self.open.chunk_by(|one, next| one.session == next.session);
         let mut block = Block::new();
@@ -130,7 +130,7 @@ impl Listing {
         block
     }
 
-    /// The actions; those of one call are together, with its preview below.
+    /// Returns the actions. Those of one call are grouped above its preview.
     fn actions(&self, open: &[ActionRecord], store: &Store) -> Block {
         let mut block = Block::new();
         for of_one_call in open
@@ -189,7 +189,7 @@ async fn show_that_there_is_none(
     Ok(())
 }
 
-/// The calls that pushed what is listed, each once.
+/// The calls that pushed the listed actions, each once.
 #[derive(Default)]
 struct Calls(HashMap<CallId, CallRecord>);
 
@@ -212,7 +212,7 @@ impl Calls {
     }
 }
 
-/// What is told of an action beside others.
+/// Returns the notes on an action in the list: changed files, lookalikes, and newer applies.
 fn told_of(action: &PendingAction, marks: &Marks, store: &Store) -> Vec<String> {
     let same = marks.same_as(action).map(|same| match same.by_call {
         true => format!("the same preview as {}", same.id.short()),
@@ -238,7 +238,7 @@ fn told_of(action: &PendingAction, marks: &Marks, store: &Store) -> Vec<String> 
     stale.into_iter().chain(same).chain(since).collect()
 }
 
-/// How many files a mark names.
+/// The most files that a mark names.
 const NAMED: usize = 3;
 
 fn named(files: &[StaleFile]) -> String {
@@ -249,7 +249,7 @@ fn named(files: &[StaleFile]) -> String {
     named.join(", ")
 }
 
-/// On which machine it was previewed, if that is another.
+/// Names the machine of the preview, if it is another one.
 fn elsewhere(action: &PendingAction) -> Block {
     let place = action.workspace_identity.as_deref();
     let Some(place) = place.filter(|place| !place.machine.is_this()) else {

@@ -1,4 +1,4 @@
-//! `airlock plugins`: the bundled ones.
+//! `airlock plugins`: lists the bundled plugins.
 
 use airlock_desk::plugin::BundledKind;
 use airlock_render::{Line, Role};

@@ -1,4 +1,4 @@
-//! `airlock policy explain`: which rules decide about an action or a file, and why.
+//! `airlock policy explain`: shows which rules decide about an action or a file, and why.
 
 mod path;
 
@@ -18,7 +18,7 @@ use crate::failure::{Exit, Failure};
 use crate::rules;
 use crate::terminal::output::Output;
 
-/// Explains an action, or a file: an id has neither a slash nor a dot.
+/// Explains an action or a file. Ids contain neither slashes nor dots.
 pub async fn explain(
     subject: &str,
     store: &Named,
@@ -38,7 +38,8 @@ pub async fn explain(
     }
 }
 
-/// For a model whose client asks `airlock serve`, and for somebody at the command line.
+/// Explains an action for a model whose client calls `airlock serve`, and for a person at the
+/// command line.
 async fn explain_action(
     record: &ActionRecord,
     store: &Store,

@@ -1,4 +1,4 @@
-//! What became of applies whose program was stopped in the middle, as the commands tell of it.
+//! The outcome of applies whose program was killed, as the commands report it.
 
 use airlock_desk::recovering;
 use airlock_desk::store::Store;
@@ -10,8 +10,8 @@ use airlock_render::{Line, Role};
 use crate::failure::Failure;
 use crate::terminal::output::on_stderr;
 
-/// Finds out what became of those that are listed, and says so. Whether anything is as it was not
-/// when they were listed.
+/// Determines the outcome of listed applies that were cut off, and reports it. Returns whether the
+/// list has changed by that.
 ///
 /// # Errors
 /// If the store can't be used.
@@ -23,7 +23,7 @@ pub async fn recover(store: &Store, open: &[ActionRecord]) -> Result<bool, Failu
     Ok(!recovered.is_empty())
 }
 
-/// The same of all that is open in a session.
+/// Does the same for all open actions of a session.
 ///
 /// # Errors
 /// If the store can't be used.

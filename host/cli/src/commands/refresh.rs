@@ -1,4 +1,4 @@
-//! `airlock refresh`: calls a tool once more, as it was called when it previewed an action.
+//! `airlock refresh`: repeats the tool call that previewed an action.
 
 use airlock_desk::decider;
 use airlock_desk::session::SessionChoice;
@@ -70,7 +70,7 @@ pub async fn refresh(request: &Request, verbose: u8, out: &mut Output) -> Result
     })
 }
 
-/// The action's session, in its workspace.
+/// Opens the action's session in its workspace.
 fn open(
     request: &Request,
     record: &ActionRecord,

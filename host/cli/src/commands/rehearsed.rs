@@ -1,4 +1,4 @@
-//! What the host saw actions do before anybody decided.
+//! The effects of actions that the host saw before a decision.
 
 use airlock_desk::session::without_model;
 use airlock_desk::store::Store;
@@ -17,8 +17,8 @@ use crate::terminal::progress::Progress;
 
 const DOING: &str = "Rehearsing…";
 
-/// What is kept of an action's effects. Where nobody has seen them yet, since whoever previewed it
-/// was stopped, it is rehearsed now, if its workspace is here.
+/// Returns the stored effects of an action. If there are none yet, because the program that
+/// previewed it was killed, rehearses it now if its workspace exists.
 ///
 /// # Errors
 /// If the store can't be read.
@@ -44,7 +44,7 @@ pub async fn effects(
     let seen = progress.during(DOING.to_owned(), session.effects(&record.action.id));
     match seen.await {
         Ok(effects) => Ok(effects),
-        // It can be shown all the same.
+        // The action can still be shown.
         Err(error) => {
             tracing::warn!("its effects could not be read: {error}");
             Ok(None)
@@ -52,19 +52,19 @@ pub async fn effects(
     }
 }
 
-/// The files that an open action is about and that have changed since it was previewed. Empty where
-/// nobody can tell.
+/// Returns the files of an open action that have changed since its preview. Empty if that can't be
+/// determined.
 pub async fn stale(store: &Store, record: &ActionRecord) -> Vec<StaleFile> {
     if record.state != ActionState::Pending {
         return Vec::new();
     }
-    // Nothing is run for it, so that it needs no engine.
+    // No code runs for this, so it needs no engine.
     let Some(Ok(session)) = builder(store, record).map(SessionBuilder::open) else {
         return Vec::new();
     };
     match session.stale_files(&record.action.id).await {
         Ok(files) => files,
-        // It can be shown all the same, and applying it will tell.
+        // The action can still be shown, and applying it will report the problem.
         Err(error) => {
             tracing::warn!("whether it is stale could not be seen: {error}");
             Vec::new()
@@ -72,8 +72,8 @@ pub async fn stale(store: &Store, record: &ActionRecord) -> Vec<StaleFile> {
     }
 }
 
-/// The effects of a stale action now, if its edits are the same on other lines. None if it can't be
-/// applied any more, or that can't be found out.
+/// Returns the current effects of a stale action if its edits are the same on other lines. Returns
+/// `None` if it can't be applied any more, or if that can't be determined.
 pub async fn moved(
     store: &Store,
     record: &ActionRecord,
@@ -95,7 +95,7 @@ pub async fn moved(
     }
 }
 
-/// None where that can't be, say since its workspace is gone: then there is nothing to rehearse on.
+/// Returns `None` if there is nothing to rehearse on, for example because the workspace is gone.
 fn open(store: &Store, record: &ActionRecord) -> Option<Session> {
     let engine = load::engine(Limits::default()).ok()?;
     let session = builder(store, record)?.engine(&engine);
@@ -109,8 +109,8 @@ fn builder(store: &Store, record: &ActionRecord) -> Option<SessionBuilder> {
     Some(session.workspace(record.action.workspace.as_deref()?))
 }
 
-/// With what the host saw of all that a call has pushed: waits for what takes longer than the call
-/// waited.
+/// Adds the effects that the host saw of all actions that a call pushed. Waits for rehearsals that
+/// the call did not wait for.
 pub async fn of_call(context: &CommandContext, mut outcome: CallOutcome) -> CallOutcome {
     let mut effects = Vec::new();
     for action in &outcome.pushed {
@@ -120,7 +120,7 @@ pub async fn of_call(context: &CommandContext, mut outcome: CallOutcome) -> Call
             seen = seeing => seen,
             () = context.interrupt.token().cancelled() => break,
         };
-        // A store that can't be read is told of with the decision, which needs it too.
+        // If the store can't be read, the decision reports that, because it needs the store too.
         if let Ok(Some(seen)) = seen {
             effects.push(ActionEffects::new(action.id.clone(), seen));
         }

@@ -1,4 +1,4 @@
-//! `airlock resolve`: a decision about what was previewed before, perhaps by another process.
+//! `airlock resolve`: resolves an action that was previewed before, possibly by another process.
 
 mod asking;
 mod reporting;
@@ -34,20 +34,20 @@ pub use scope::Scope;
 /// The arguments of the command.
 #[derive(Clone)]
 pub struct Request {
-    /// What is decided, and about what.
+    /// The decision and its action.
     pub target: target::Request,
-    /// How many actions are meant.
+    /// The actions to resolve.
     pub scope: Scope,
-    /// Nobody is asked.
+    /// True to skip prompts.
     pub yes: bool,
     pub reason: Option<String>,
-    /// What goes to the tool with it, as `input` reads it.
+    /// The extras for the tool, in a form that `input` reads.
     pub extra: Option<String>,
-    /// The effects that an apply is decided by.
+    /// The effects on which an apply is based.
     pub review: Option<ReviewName>,
-    /// Whether it is discarded also where nobody can find out whether it was applied.
+    /// True to discard an interrupted action even if its outcome is unknown.
     pub abandon: bool,
-    /// Whether somebody is asked once more about what the host has not seen before.
+    /// True to ask again about effects that the host has not seen before.
     pub confirm_effects: bool,
     pub limits: Limits,
     pub store: Named,
@@ -102,7 +102,7 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
                     failed = Some(resolved);
                     continue;
                 }
-                // Those that stay as they were are told by their number.
+                // Actions that stay unchanged are only counted.
                 Err(error) if !was_tried(error) || matches!(error, Error::Cancelled) => continue,
                 _ => {}
             }
@@ -118,11 +118,11 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
         let ended = match desk.resolve(target, (index, count), out).await {
             Ok(Ended::Left) => continue,
             Ok(Ended::Refreshed) if request.scope.is_several() => continue,
-            // `refresh` has shown the new preview.
+            // `refresh` has already shown the new preview.
             Ok(Ended::Refreshed) => return Ok(Exit::Done),
             Ok(Ended::Quit) => break,
             Ok(Ended::Resolved(ended)) => ended,
-            // What was done before must be told all the same.
+            // Decisions that were already carried out must still be reported.
             Err(failure) if out.is_json() && !reports.is_empty() => {
                 let resolved = all(&reports);
                 out.json(&json!({"resolved": resolved, "error": failure.to_json()}));
@@ -168,8 +168,8 @@ fn all(resolved: &[Resolved]) -> Vec<resolution::Report<'_>> {
     resolved.iter().map(Resolved::report).collect()
 }
 
-/// Whether somebody is asked, having been shown what it is about: where they sit at a terminal, and
-/// have not named the action and their reason.
+/// Returns whether to show the action and ask: on a terminal, unless the command line has both the
+/// id and the reason.
 fn asks(request: &Request, out: &Output) -> Result<bool, Failure> {
     let at_terminal =
         io::stdin().is_terminal() && io::stdout().is_terminal() && io::stderr().is_terminal();
@@ -184,39 +184,39 @@ fn asks(request: &Request, out: &Output) -> Result<bool, Failure> {
     }
 }
 
-/// What came of one action.
+/// The outcome of one action.
 enum Ended {
     Resolved(Box<(Resolved, Arc<CommandContext>)>),
     Left,
-    /// A new preview is in its place.
+    /// A new preview has replaced it.
     Refreshed,
     Quit,
 }
 
-/// Where decisions are carried out, one after the other.
+/// The place where decisions are carried out, one after the other.
 struct Desk<'a> {
     request: &'a Request,
     store: &'a Store,
     progress: Progress,
     interrupt: Interrupt,
     extra: Option<Map<String, Value>>,
-    /// What somebody said of all that follow.
+    /// The person's answer for all that follow.
     decided: Option<String>,
     asks: bool,
-    /// The session of the last action, for the next one of it.
+    /// The session of the last action, to be reused by the next one.
     opened: Option<Opened>,
     verbose: u8,
 }
 
-/// A session that was opened for an action, in that workspace.
+/// A session that was opened for an action, in its workspace.
 struct Opened {
     workspace: Option<Arc<Path>>,
     context: Arc<CommandContext>,
 }
 
 impl Desk<'_> {
-    /// Whether all can be discarded in one go: nobody is asked about each, and nothing goes to the
-    /// tools with it.
+    /// Returns whether all actions can be discarded at once: without prompts, and without extras
+    /// for the tools.
     fn discards_together(&self) -> bool {
         let request = self.request;
         request.scope == Scope::Session
@@ -226,7 +226,7 @@ impl Desk<'_> {
             && self.extra.is_none()
     }
 
-    /// Discards those that can be discarded as the first of them.
+    /// Discards the actions that can be discarded in the same way as the first one.
     async fn discard_together(
         &mut self,
         first: &target::Request,
@@ -243,7 +243,8 @@ impl Desk<'_> {
         }
     }
 
-    /// Opened once for all actions of one session and workspace: each session loads its plugins.
+    /// Returns the context for an action. It is opened once per session and workspace, because each
+    /// session loads its plugins.
     fn context(&mut self, target: &Target, out: &Output) -> Result<Arc<CommandContext>, Failure> {
         let workspace = target.workspace_to_open(&self.request.target);
         let is_of =
@@ -265,7 +266,7 @@ impl Desk<'_> {
         Ok(context)
     }
 
-    /// Of several: those before it are told already.
+    /// Reports the failure of one of several actions. The ones before it were already reported.
     async fn tell_failed(
         &self,
         failed: &Resolved,
@@ -343,8 +344,8 @@ impl Desk<'_> {
         Ok(Ended::Resolved(Box::new((resolved, context))))
     }
 
-    /// Whether somebody says so. Who sits at a terminal is asked, where it seems to be another;
-    /// anybody else has to have said it.
+    /// Returns whether the workspace is confirmed to be the same. If it seems to be another,
+    /// prompts on a terminal; otherwise the command line must confirm it.
     async fn is_same_workspace(
         &self,
         request: &target::Request,
@@ -369,11 +370,11 @@ impl Desk<'_> {
         }
     }
 
-    /// The action's session, in its workspace, and with its plugin from the store.
+    /// Opens the action's session, in its workspace and with its plugin from the store.
     fn open(&self, target: &Target, out: &Output) -> Result<Session, Failure> {
         let id = target.session.clone();
         let mut session = reopened(id, &self.request.limits, self.store, &self.progress)?;
-        // What is dropped has no effect, whatever a file in the workspace says.
+        // A discard has no effect, whatever a file in the workspace says.
         if self.request.target.decision == Decision::Apply {
             session = session.approver(OperatorRules {
                 judge: rules::judge(target.action.workspace.as_deref(), self.store)?,

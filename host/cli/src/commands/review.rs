@@ -1,4 +1,4 @@
-//! A review, as the command line names it.
+//! A review, as named on the command line.
 
 use std::str::FromStr;
 
@@ -10,8 +10,8 @@ use airlock_host::pending::NamedAction;
 
 use crate::failure::Failure;
 
-/// How many digits of a review's digest are shown, and are enough to name it: 128 bits. A guest
-/// that could find two reviews with the same first digits could show one and do the other.
+/// The digits of a review's digest that are shown and required: 128 bits. If a guest could find two
+/// reviews with the same prefix, it could show one and apply the other.
 pub const SHOWN: usize = 32;
 
 /// The digest of an action's effects, or its first digits.
@@ -34,10 +34,11 @@ impl FromStr for ReviewName {
 }
 
 impl ReviewName {
-    /// The whole digest.
+    /// Returns the whole digest.
     ///
     /// # Errors
-    /// [`Error::NotReviewed`] if the action's review is another one; where the store can't be read.
+    /// [`Error::NotReviewed`] if the action has another review, or an error if the store can't be
+    /// read.
     pub async fn find(&self, target: &Target, store: &Store) -> Result<Digest, Failure> {
         let record = store.find(target.action.id.as_str()).await?;
         let now = store.effects(&record).await?.unwrap_or_default();
@@ -52,7 +53,7 @@ impl ReviewName {
     }
 }
 
-/// A review as it is shown: `sha256:` and its first digits.
+/// Formats a review: `sha256:` and its first digits.
 pub fn shown(review: &Digest) -> String {
     format!("sha256:{}", &review.to_hex()[..SHOWN])
 }

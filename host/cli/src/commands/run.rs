@@ -1,4 +1,4 @@
-//! `airlock run`: one call of a tool, and the decisions about what it wants to do.
+//! `airlock run`: calls a tool and resolves the actions that it pushes.
 
 pub mod call;
 mod decide;
@@ -46,35 +46,35 @@ use notify::Notifier;
 pub struct Request {
     pub plugin: OsString,
     pub tool: Option<String>,
-    /// As `input` reads them.
+    /// The params, in a form that `input` reads.
     pub params: Option<String>,
-    /// What was given one by one, over those.
+    /// Individual values, which override those.
     pub given: Vec<Given>,
     pub session: SessionChoice,
     pub limits: Limits,
-    /// About all that becomes pending, with the reason. Else somebody is asked, where somebody is
-    /// there.
+    /// The decision about all pushed actions, with the reason. Without it, prompts if there is a
+    /// terminal.
     pub decision: Option<(Decision, String)>,
-    /// What goes to the tool with it, as `input` reads it.
+    /// The extras for the tool, in a form that `input` reads.
     pub extra: Option<String>,
-    /// How long what is pushed can be applied.
+    /// How long the pushed actions can be applied.
     pub expires: Option<Duration>,
-    /// Whether what is pushed is rehearsed, where that was said.
+    /// When to rehearse the pushed actions, if set.
     pub rehearse: Option<Rehearse>,
-    /// What the plugin is granted beside the default.
+    /// The plugin's grants in addition to the default.
     pub grants: Vec<Grant>,
-    /// Whether somebody is asked once more about what the host has not seen before.
+    /// True to ask again about effects that the host has not seen before.
     pub confirm_effects: bool,
-    /// What is run when something waits, or was decided elsewhere.
+    /// The command to run when an action is pending or was resolved elsewhere.
     pub notify: Option<String>,
     pub store: Named,
 }
 
-/// Why a preview is discarded that its tool keeps in memory only.
+/// The reason for discarding a preview that exists only in its tool's memory.
 const REASON: &str =
     "undecided when `airlock run` ended, and the tool keeps its preview only in memory";
 
-/// With the plugin, where it is loaded already.
+/// Runs the command. `loaded` is the plugin, if it is already loaded.
 pub async fn run(
     request: &Request,
     loaded: Option<Loaded>,
@@ -136,7 +136,7 @@ pub async fn run(
         notifier.end().await;
     }
     let given_up = give_up(&context, &store, &outcome.pushed).await;
-    // What was done must be told also where the store can't be read any more.
+    // The outcome must be reported even if the store can no longer be read.
     let (pending, unread) = match context.session.pending().await {
         Ok(pending) => (pending, None),
         Err(error) => (Vec::new(), Some(Failure::from(error))),
@@ -180,7 +180,7 @@ pub async fn run(
     })
 }
 
-/// Names the workspace where it isn't the current directory.
+/// Names the workspace if it isn't the current directory.
 fn tell_workspace_elsewhere(request: &Request, out: &mut Output) {
     let workspace = real_path(request.session.workspace());
     if workspace != real_path(Path::new(".")) {
@@ -191,7 +191,7 @@ fn tell_workspace_elsewhere(request: &Request, out: &mut Output) {
     }
 }
 
-/// Whether a call of the tool that pushes nothing may be a mistake of its author's.
+/// Returns whether a call of the tool that pushes nothing may be a mistake by its author.
 fn is_push_expected(loaded: &Loaded, tool: &str) -> bool {
     let mut tools = loaded.tools().into_iter();
     tools.any(|known| known.name == tool && known.traits.deferrable)
@@ -256,7 +256,7 @@ impl Request {
     }
 }
 
-/// Discards previews that the tool keeps in its own memory, which end with this process, and says
+/// Discards previews that exist only in the tool's memory, which ends with this process, and says
 /// so.
 pub(super) async fn give_up(
     context: &CommandContext,
@@ -277,22 +277,22 @@ pub(super) async fn give_up(
     ))
 }
 
-/// The object for programs: what a call gave, what is pending, and what was decided.
+/// The JSON output: the call's result, the pending actions, and the decision.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Report<'a> {
     content: &'a [Content],
     details: &'a Option<Json>,
     is_error: bool,
-    /// The effects that the host saw in rehearsals of the pushed actions; left out if there was
+    /// The effects that the host saw in rehearsals of the pushed actions. Omitted if there are
     /// none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     effects: Vec<ActionEffects>,
-    /// What is pending in the session after the decisions, topmost first.
+    /// The pending actions of the session after the decisions, topmost first.
     pending: Vec<ActionSummary<'a>>,
-    /// The last decision, which is the one that failed where one did.
+    /// The last decision. If one failed, it is the failed one.
     resolved: Option<resolution::Report<'a>>,
-    /// Why the command failed though the call did not.
+    /// The reason why the command failed although the call did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Value>,
 }

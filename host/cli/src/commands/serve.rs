@@ -1,4 +1,4 @@
-//! `airlock serve`: the tools, for clients of the Model Context Protocol.
+//! `airlock serve`: serves the tools to clients of the Model Context Protocol.
 
 mod http;
 mod plugins;
@@ -32,9 +32,9 @@ use setup::Setup;
 
 /// The arguments of the command.
 pub struct Request {
-    /// None for all that are bundled.
+    /// The plugins. Empty for all bundled ones.
     pub plugins: Vec<OsString>,
-    /// Those of the command line alone, before which no file counts.
+    /// The plugins from the command line alone, which take precedence over all files.
     pub given_plugins: Vec<OsString>,
     pub decides: Decide,
     pub session: SessionChoice,
@@ -42,32 +42,32 @@ pub struct Request {
     pub expires: Option<Duration>,
     pub rehearse: Option<Rehearse>,
     pub grants: Vec<Grant>,
-    /// Whether other tools are not called while something is pending.
+    /// True to skip calls of other tools while an action is pending.
     pub skip_while_pending: bool,
-    /// How long a call waits for a person, if that was given.
+    /// How long a call waits for a person, if set.
     pub answer_within: Option<Duration>,
     pub store: Named,
-    /// None over standard input and output.
+    /// The HTTP options, or `None` for standard input and output.
     pub http: Option<OverHttp>,
 }
 
-/// Serving over HTTP.
+/// The options for HTTP.
 pub struct OverHttp {
     pub address: SocketAddr,
-    /// None for the user's own.
+    /// The file of tokens, or `None` for the user's default one.
     pub token_file: Option<PathBuf>,
     pub settings: HttpSettings,
-    /// The bytes that the tools of all principals may have together, if that is configured.
+    /// The memory in bytes that the tools of all principals may use together, if configured.
     pub guest_memory: Option<usize>,
 }
 
-/// How long calls that were cancelled are waited for.
+/// How long to wait for cancelled calls.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long the client may take to hear that its subscriptions end, when the process is to end.
+/// How long the client has to learn that its subscriptions end, before the process exits.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// Serves until the client goes, or the operator stops it.
+/// Serves until the client leaves or the operator stops it.
 pub async fn serve(request: Request, verbose: u8) -> Result<Exit, Failure> {
     let interrupt = Interrupt::watch();
     let hangups = Hangups::watch();
@@ -76,7 +76,7 @@ pub async fn serve(request: Request, verbose: u8) -> Result<Exit, Failure> {
         http::prepare(over);
     }
     let limits = request.limits.clone();
-    // Over standard streams there is one conversation.
+    // Over standard input and output there is one conversation.
     let engine = match &request.http {
         Some(over) => load::engine_for_many(limits, over.guest_memory)?,
         None => load::engine(limits)?,
@@ -94,7 +94,7 @@ pub async fn serve(request: Request, verbose: u8) -> Result<Exit, Failure> {
     })
 }
 
-/// Standard output is the protocol's.
+/// Serves over standard input and output. Only protocol messages may go to standard output.
 async fn over_stdio(setup: &Setup, interrupt: &Interrupt, hangups: Hangups) -> Result<(), Failure> {
     let server = setup.open_alone().await?;
     tell_of_rejected(server.session());
@@ -127,7 +127,8 @@ async fn over_stdio(setup: &Setup, interrupt: &Interrupt, hangups: Hangups) -> R
     served.map_err(failure)
 }
 
-/// Until the process is asked to end, as clients do that close no stream.
+/// Waits until the process is asked to terminate, which some clients do instead of closing a
+/// stream.
 #[cfg(unix)]
 async fn terminated() {
     use tokio::signal::unix::{SignalKind, signal};

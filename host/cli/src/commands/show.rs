@@ -1,4 +1,4 @@
-//! `airlock show`: all that is known about an action.
+//! `airlock show`: shows everything that is known about an action.
 
 use airlock_desk::record::Record;
 use airlock_desk::store::{self, Named, Store, WhenMissing};
@@ -33,7 +33,7 @@ pub async fn show(id: &str, store: &Named, verbose: u8, out: &mut Output) -> Res
     Ok(Exit::Done)
 }
 
-/// What of an action's files has changed since it was previewed, and what to do about that.
+/// Lists the files of an action that have changed since the preview, and what to do about it.
 pub fn told_stale(stale: &[StaleFile], record: &ActionRecord, store: &Store) -> Block {
     let block = Block::new();
     if stale.is_empty() {
@@ -51,7 +51,7 @@ pub fn told_stale(stale: &[StaleFile], record: &ActionRecord, store: &Store) -> 
     files.fold(block, |block, file| block.line(file.indented(2)))
 }
 
-/// The action, the call that pushed it, with the preview, and what the host saw it do.
+/// Returns the action, its call with the preview, and the effects that the host saw.
 pub fn block(record: &ActionRecord, call: Option<&CallRecord>, effects: Option<&Effects>) -> Block {
     let block = Block::record(record, time::moment);
     let block = match call {

@@ -1,4 +1,4 @@
-//! What is still pending when a command ends, and how to decide later.
+//! The note on pending actions when a command ends, and how to resolve them later.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use airlock_render::{Line, Role};
 
 use crate::terminal::output::on_stderr;
 
-/// Says which commands list and resolve them.
+/// Names the commands that list and resolve them.
 pub fn explain(session: &SessionChoice, store: &Store, left: &[Arc<PendingAction>]) {
     let Some(top) = left.first() else {
         return;
@@ -50,15 +50,15 @@ pub fn explain(session: &SessionChoice, store: &Store, left: &[Arc<PendingAction
     }
 }
 
-/// Says that a call of a tool which pushes actions pushed none: it may have found nothing to do, or
-/// forgotten to push what it says.
+/// Notes that a call of a tool that pushes actions pushed none. It may have found nothing to do, or
+/// forgotten to push what its text describes.
 pub fn tell_of_nothing() {
     on_stderr("");
     let note = Line::new().with_role(Role::Note, "note:");
     on_stderr(note.with(" nothing became pending: the tool pushed no action"));
 }
 
-/// Says how many actions are pending in the session that the words name.
+/// Prints the number of pending actions in the session that `words` name.
 pub fn tell_of_all(count: usize, words: &[String], store: &Store) {
     let are = if count == 1 {
         "action is"
@@ -68,7 +68,7 @@ pub fn tell_of_all(count: usize, words: &[String], store: &Store) {
     tell(&format!("{count} {are}"), words, store);
 }
 
-/// Says how many actions are pending beside those that the command has told of. The words name the
+/// Prints the number of pending actions that the command has not mentioned. `words` name the
 /// session.
 pub fn tell_of_others(count: usize, words: &[String], store: &Store) {
     let are = match count {

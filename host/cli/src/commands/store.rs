@@ -1,4 +1,4 @@
-//! `airlock store …`: looking after the store itself.
+//! `airlock store …`: maintains the store.
 
 mod backup;
 mod bounds;
@@ -18,21 +18,21 @@ pub struct Request {
     pub store: Named,
 }
 
-/// What is to be done.
+/// The task of the command.
 pub enum Task {
-    /// Into this file.
+    /// Backs up into this file.
     Backup(PathBuf),
-    /// From this file.
+    /// Restores from this file.
     Restore(PathBuf),
     Check,
     Stats,
-    /// Decisions of at least this age; else of the store's retention.
+    /// Removes decisions of at least this age, by default the store's retention.
     Prune(Option<Duration>),
-    /// What was decided, by its id.
+    /// Removes a resolved action, by its id.
     Forget(String),
-    /// Tells it, or sets it: none is for ever.
+    /// Shows or sets the retention. `None` inside means forever.
     Retention(Option<Option<Duration>>),
-    /// Tells it in bytes, or sets it: none is as much as there is room for.
+    /// Shows or sets the limit in bytes. `None` inside means no limit.
     Limit(Option<Option<u64>>),
 }
 

@@ -1,5 +1,5 @@
-//! Whether what is decided on the command line or at the terminal may be applied: by the rules, and
-//! where somebody wants to be asked, by them.
+//! Approval of decisions on the command line or at the terminal: by the rules and, if required, by
+//! asking the person.
 
 use std::io::{self, IsTerminal};
 
@@ -19,21 +19,23 @@ use super::progress::Progress;
 use super::prompt;
 use crate::failure::Failure;
 
-/// The operator's rules, over what is decided here.
+/// The operator's rules for decisions that are made here.
 pub struct OperatorRules {
     pub judge: Judge,
-    /// Whether somebody may be asked at the terminal where a rule wants that.
+    /// True if the terminal may prompt when a rule requires it.
     pub asks: bool,
-    /// Whether they are asked about all that the host has not seen before.
+    /// True to prompt about everything that the host has not seen before.
     pub confirms: bool,
-    /// For the command with which a person decides at a terminal.
+    /// The store, for the command with which a person decides at a terminal.
     pub choice: Choice,
     pub interrupt: Interrupt,
     pub progress: Progress,
 }
 
+/// Checks that prompting is possible if it is wanted.
+///
 /// # Errors
-/// Where nobody can be asked.
+/// If no one can be asked.
 pub fn check(wanted: bool, is_json: bool) -> Result<(), Failure> {
     if !wanted || can_ask(is_json) {
         return Ok(());
@@ -42,19 +44,20 @@ pub fn check(wanted: bool, is_json: bool) -> Result<(), Failure> {
     Err(failure.with_hint("`--rehearse always` applies only verified actions"))
 }
 
-/// Whether somebody can be asked in the midst of a command.
+/// Returns whether a command can prompt while it runs.
 pub fn can_ask(is_json: bool) -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal() && !is_json
 }
 
 impl OperatorRules {
-    /// Whoever runs the program decides about what no rule is about.
+    /// Returns the judgement. Without a matching rule, the person who runs the program decides.
     async fn judgement(&self, wanted: &Wanted<'_>, evidence: Evidence) -> Judgement {
         let judging = self.judge.judge_with(wanted, evidence, Verdict::Allow);
         judging.await
     }
 
-    /// Asks if the decision needs more evidence than it has. None without an answer.
+    /// Prompts if the decision needs more evidence than it has. Returns `None` if there is no
+    /// answer.
     async fn is_confirmed(&self, judgement: &Judgement, question: &str) -> Option<bool> {
         if !self.asks {
             return None;
@@ -73,14 +76,14 @@ fn tell_why(judgement: &Judgement) {
 
 #[async_trait]
 impl Approver for OperatorRules {
-    /// No model decides here.
+    /// Always allows: no model decides here.
     async fn approve(&self, _: &ApprovalRequest<'_>) -> Approval {
         Approval::Allow
     }
 
     async fn admit(&self, request: &ApprovalRequest<'_>, decided_by: &DecidedBy) -> Approval {
-        // What nobody has seen is judged once it is seen, before it is committed; here, by rules
-        // that look at no change.
+        // Effects that were not seen yet are judged once they are, before the commit. Until then,
+        // only rules that don't look at changes apply.
         let nothing = Effects::verified(Vec::new());
         let seen = request.effects.filter(|effects| effects.verified);
         let wanted = Wanted {

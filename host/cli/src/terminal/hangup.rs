@@ -1,4 +1,4 @@
-//! SIGHUP: from an operator, or since the terminal has gone.
+//! SIGHUP, either from an operator or because the terminal is gone.
 
 #[cfg(unix)]
 use std::fs::{self, File};
@@ -10,28 +10,28 @@ use rustix::termios::tcgetpgrp;
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// What it means.
+/// The cause of a SIGHUP.
 #[cfg_attr(not(unix), allow(dead_code, reason = "there is none"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hangup {
-    /// Somebody sent it, who wants something.
+    /// A process or user sent it to request a reload.
     Sent,
-    /// The terminal has gone that this ran in, which ends what nobody watches for it.
+    /// The terminal in which this ran is gone, which ends programs that don't handle it.
     TerminalGone,
 }
 
-/// Those that come from here on.
+/// A stream of SIGHUP signals.
 pub struct Hangups {
     #[cfg(unix)]
     signals: Option<Signal>,
-    /// Whether one comes when the terminal goes, and is not to be ignored then.
+    /// True if one arrives when the terminal is gone, and must not be ignored then.
     #[cfg(unix)]
     ends_with_terminal: bool,
 }
 
 #[cfg(unix)]
 impl Hangups {
-    /// From here on: one that comes before anybody waits for it counts too.
+    /// Starts to watch. A signal that arrives before the first wait counts too.
     pub fn watch() -> Self {
         let ends_with_terminal = is_in_foreground() && !is_ignored();
         let signals = signal(SignalKind::hangup())
@@ -42,7 +42,7 @@ impl Hangups {
         }
     }
 
-    /// Waits for the next one. Several that come at once are one.
+    /// Waits for the next signal. Simultaneous signals count as one.
     pub async fn next(&mut self) -> Hangup {
         let received = match &mut self.signals {
             Some(signals) => signals.recv().await,
@@ -56,7 +56,7 @@ impl Hangups {
     }
 }
 
-/// Elsewhere there are none.
+/// Other systems have no SIGHUP.
 #[cfg(not(unix))]
 impl Hangups {
     pub fn watch() -> Self {
@@ -68,20 +68,20 @@ impl Hangups {
     }
 }
 
-/// What this process belongs to, if it is still there.
+/// Returns the terminal of this process, if it still exists.
 #[cfg(unix)]
 fn terminal() -> Option<File> {
     File::open("/dev/tty").ok()
 }
 
-/// Whether the terminal, when it goes, says so to this process.
+/// Returns whether this process gets a signal when its terminal is gone.
 #[cfg(unix)]
 fn is_in_foreground() -> bool {
     terminal().is_some_and(|terminal| tcgetpgrp(&terminal).is_ok_and(|group| group == getpgrp()))
 }
 
-/// Whether it was started with SIGHUP ignored, as `nohup` does: to outlive its terminal. Where the
-/// system doesn't tell, it was not.
+/// Returns whether the process was started with SIGHUP ignored, as by `nohup`, to outlive its
+/// terminal. Returns false if the system doesn't say.
 #[cfg(unix)]
 fn is_ignored() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -11,17 +11,17 @@ use tokio::signal::windows::{CtrlC, ctrl_c};
 
 use crate::exit::Exit;
 
-/// Watches for Ctrl-C: the first cancels, so that what runs can clean up; the second ends the
-/// process. Clones are the same watch.
+/// A watch for Ctrl-C. The first one cancels, so that running work can clean up. The second one
+/// ends the process. Clones share state.
 #[derive(Clone)]
 pub struct Interrupt(CancellationToken);
 
 impl Interrupt {
-    /// From here on: one that comes before the task below has run for the first time counts too.
+    /// Starts to watch. A Ctrl-C that arrives before the task below first runs counts too.
     pub fn watch() -> Self {
         let token = CancellationToken::new();
         let first = token.clone();
-        // Where the system has none, Ctrl-C ends the process as it would anyway.
+        // If the system can't report it, Ctrl-C ends the process as usual.
         if let Ok(mut presses) = presses() {
             tokio::spawn(async move {
                 while presses.recv().await.is_some() {
@@ -35,24 +35,24 @@ impl Interrupt {
         Self(token)
     }
 
-    /// What the first one cancels.
+    /// Returns the token that the first Ctrl-C cancels.
     pub fn token(&self) -> &CancellationToken {
         &self.0
     }
 
-    /// Whether there was one.
+    /// Returns whether Ctrl-C was pressed.
     pub fn happened(&self) -> bool {
         self.0.is_cancelled()
     }
 }
 
-/// Takes Ctrl-C from the system, at once.
+/// Handles Ctrl-C from now on.
 #[cfg(unix)]
 fn presses() -> io::Result<Signal> {
     signal(SignalKind::interrupt())
 }
 
-/// Takes Ctrl-C from the system, at once.
+/// Handles Ctrl-C from now on.
 #[cfg(windows)]
 fn presses() -> io::Result<CtrlC> {
     ctrl_c()
@@ -64,7 +64,7 @@ mod tests {
 
     use super::*;
 
-    /// On a runtime of this thread alone, the task that watches has not begun when Ctrl-C comes.
+    /// On a single-threaded runtime, the watching task has not started when Ctrl-C arrives.
     #[tokio::test]
     async fn an_interrupt_counts_from_the_moment_that_it_is_watched_for() {
         let interrupt = Interrupt::watch();

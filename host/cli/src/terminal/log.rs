@@ -1,4 +1,4 @@
-//! The log on standard error, for those who ask for it.
+//! The optional log on standard error.
 
 use std::fmt::{self, Debug, Write as _};
 use std::io;
@@ -16,8 +16,8 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::terminal::style;
 
-/// Shows, by how often `-v` was given: nothing; what guests say, decisions and warnings; all of
-/// ours; everything.
+/// Starts the log. By the number of `-v` options, it shows: nothing; guest messages, decisions and
+/// warnings; all of Airlock's events; everything.
 pub fn start(verbose: u8) {
     let shown = match verbose {
         0 => return,
@@ -35,13 +35,13 @@ pub fn start(verbose: u8) {
 }
 
 fn ours(level: Level) -> Targets {
-    // Crates and their parts are named after the library, or after the program.
+    // Crates and their modules are named after the library or the program.
     Targets::new().with_target("airlock", level)
 }
 
-/// A line for each event. It begins with the host's facts: the time in UTC, the level and the
-/// source. The message follows, which may be a guest's: its further rows have the margin of quoted
-/// text.
+/// The log format: one line per event. It starts with the host's facts: the time in UTC, the level
+/// and the source. The message follows. It may come from a guest, so its further rows have the
+/// margin of quoted text.
 struct LogFormat;
 
 impl<S, N> FormatEvent<S, N> for LogFormat
@@ -78,13 +78,13 @@ where
 #[derive(Default)]
 struct EventText {
     message: String,
-    /// Each behind a space.
+    /// The fields, each after a space.
     fields: String,
 }
 
 impl Visit for EventText {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        // A string can always be written to.
+        // Writing to a string never fails.
         let _ = match field.name() {
             "message" => write!(self.message, "{value:?}"),
             name => write!(self.fields, " {name}={value:?}"),

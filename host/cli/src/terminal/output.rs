@@ -10,24 +10,23 @@ use serde_json::{Map, Value};
 use crate::terminal::pager::Pager;
 use crate::terminal::style;
 
-/// For whom the output is.
+/// The output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// For people: as it comes.
+    /// For people: printed as it arrives.
     Text,
     /// For programs: one object, at the end.
     Json,
 }
 
-/// Standard output. What can't be written changes nothing about what is done, and is told at the
-/// end.
+/// Standard output. Write errors don't stop the command; they are reported at the end.
 pub struct Output {
     stream: io::Stdout,
     renderer: Renderer,
     format: Format,
-    /// Whether anything was written.
+    /// True if anything was written.
     is_begun: bool,
-    /// Whether the list that was begun has any.
+    /// True if the current list has any items.
     has_items: bool,
     error: Option<io::Error>,
 }
@@ -44,14 +43,14 @@ impl Output {
         }
     }
 
-    /// Shows something long: on a terminal in a pager, all at once.
+    /// Shows a long block at once, on a terminal in a pager.
     pub fn page(&mut self, block: &Block) {
         if self.format != Format::Text {
             return;
         }
         let text = self.renderer.render(block);
         if let Some(mut pager) = Pager::start() {
-            // Who has read enough closes it, and nothing is left to be told.
+            // A reader who has seen enough closes it, and there is nothing left to print.
             let _ = writeln!(pager, "{text}");
             if let Ok(true) = pager.finish() {
                 self.is_begun = true;
@@ -65,26 +64,26 @@ impl Output {
         self.format == Format::Json
     }
 
-    /// What people read; nothing in JSON.
+    /// Shows a block to people. Prints nothing in JSON.
     pub fn show(&mut self, block: &Block) {
         if self.format == Format::Text && !block.is_empty() {
             self.write(self.renderer.render(block));
         }
     }
 
-    /// A line for people.
+    /// Shows a line to people.
     pub fn line(&mut self, line: impl Into<Line>) {
         self.show(&Block::from(line.into()));
     }
 
-    /// An empty line for people, if something stands before it.
+    /// Shows an empty line to people, unless it would be the first.
     pub fn gap(&mut self) {
         if self.is_begun {
             self.line("");
         }
     }
 
-    /// The object for programs; nothing in text.
+    /// Prints the object for programs. Prints nothing in text format.
     pub fn json(&mut self, object: &impl Serialize) {
         if self.format == Format::Json {
             match escape_json(object) {
@@ -94,9 +93,8 @@ impl Output {
         }
     }
 
-    /// The beginning of an object for programs whose first member is a list: that may be more than
-    /// fits into memory. Then come its [items](Self::json_item), and the object's
-    /// [end](Self::end_json_list).
+    /// Begins an object for programs whose first member is a list, which may be too large for
+    /// memory. Add its [items](Self::json_item), then [end](Self::end_json_list) the object.
     pub fn begin_json_list(&mut self, name: &str) {
         if self.is_json() {
             self.put(format_args!("{{\"{name}\":["));
@@ -104,7 +102,7 @@ impl Output {
         }
     }
 
-    /// One item of the list that was begun.
+    /// Adds an item to the current list.
     pub fn json_item(&mut self, item: &impl Serialize) {
         if !self.is_json() {
             return;
@@ -119,7 +117,7 @@ impl Output {
         }
     }
 
-    /// The end of the list that was begun, and what else the object has.
+    /// Ends the current list, and adds the object's other members.
     pub fn end_json_list(&mut self, others: &Map<String, Value>) {
         if !self.is_json() {
             return;
@@ -133,7 +131,7 @@ impl Output {
         }
     }
 
-    /// Whether something could not be written: nothing more will be.
+    /// Returns whether a write failed. Nothing more is written then.
     pub fn has_failed(&self) -> bool {
         self.error.is_some()
     }
@@ -145,15 +143,15 @@ impl Output {
         }
     }
 
-    /// A line in either format, as it is.
+    /// Writes a line in either format, unchanged.
     pub fn write(&mut self, line: impl Display) {
         self.put(format_args!("{line}\n"));
     }
 
-    /// Writes what is left.
+    /// Flushes the output.
     ///
     /// # Errors
-    /// If something could not be written, unless the reader had enough, as `head` has.
+    /// If a write failed, unless the reader stopped early, as `head` does.
     pub fn finish(mut self) -> io::Result<()> {
         let written = match self.error.take() {
             Some(error) => Err(error),
@@ -166,13 +164,14 @@ impl Output {
     }
 }
 
-/// A line on standard error. There is nobody to tell where it can't be written.
+/// Prints a line to standard error. Write errors are ignored, because there is nowhere to report
+/// them.
 pub fn on_stderr(line: impl Into<Line>) {
     say(&Block::from(line.into()));
 }
 
-/// Lines on standard error that hold a command line to copy, which the terminal breaks by itself.
-/// Never for a guest's text: rows that the terminal breaks have no margin.
+/// Prints lines with a command to copy to standard error; the terminal wraps them. Never use it for
+/// a guest's text: rows that the terminal wraps have no margin.
 pub fn say(block: &Block) {
     let _ = writeln!(
         io::stderr(),
@@ -181,7 +180,7 @@ pub fn say(block: &Block) {
     );
 }
 
-/// An error or a guest's text on standard error, in rows that fit the terminal.
+/// Prints an error or a guest's text to standard error, in rows that fit the terminal.
 pub fn show_on_stderr(block: &Block) {
     let _ = writeln!(io::stderr(), "{}", style::on_stderr().render(block));
 }

@@ -1,4 +1,4 @@
-//! The program in which long texts are read: `AIRLOCK_PAGER`, else `PAGER`, else `less`.
+//! The pager for long texts: `AIRLOCK_PAGER`, or else `PAGER`, or else `less`.
 
 use std::env;
 use std::ffi::OsString;
@@ -7,21 +7,21 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Where it is missing, nobody asked for it, and there is nothing to complain about.
+/// The default pager. If it is missing, there is no error, because it was not configured.
 ///
 /// All rows fit the terminal. If less measures one as wider, `-S` keeps it from continuing in a new
 /// row, which would have no margin.
 const LESS: &str = "command -v less >/dev/null 2>&1 || exit 127; exec less -S";
 
-/// A pager that is running, and reads what it is to show.
+/// A running pager, which reads the text to show.
 pub struct Pager {
     program: Child,
     input: Option<ChildStdin>,
 }
 
 impl Pager {
-    /// Where standard output is a terminal, and there is such a program. What is empty or `cat`
-    /// means none, as for other programs.
+    /// Starts the pager if standard output is a terminal. An empty name or `cat` means no pager, as
+    /// in other programs.
     pub fn start() -> Option<Self> {
         if !io::stdout().is_terminal() {
             return None;
@@ -31,13 +31,14 @@ impl Pager {
         if command.is_empty() || command == "cat" {
             return None;
         }
-        // Ctrl-C is for the pager: who ended before it would leave it alone with the terminal.
+        // Ctrl-C is for the pager: if this program ended first, it would leave the pager alone with
+        // the terminal.
         let _ = signal(SignalKind::interrupt());
-        // It may have arguments, so a shell reads it.
+        // The command may have arguments, so run it in a shell.
         let mut shell = Command::new("sh");
         shell.arg("-c").arg(command).stdin(Stdio::piped());
         if env::var_os("LESS").is_none() {
-            // Quits at once where all fits, shows colours, and leaves the text on the screen.
+            // Exit at once if everything fits, show colors, and leave the text on the screen.
             shell.env("LESS", "FRX");
         }
         let mut program = shell.spawn().ok()?;
@@ -45,8 +46,8 @@ impl Pager {
         Some(Self { program, input })
     }
 
-    /// Waits until it has been read. Whether there was such a program: a shell ends with 126 or 127
-    /// where it can't run one.
+    /// Waits until the pager ends. Returns whether it could be run: a shell exits with 126 or 127
+    /// if not.
     pub fn finish(mut self) -> io::Result<bool> {
         drop(self.input.take());
         let status = self.program.wait()?;

@@ -1,4 +1,4 @@
-//! A line on the terminal for what takes longer than a second.
+//! A progress line on the terminal, for work that takes longer than a second.
 
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,25 +12,26 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::terminal::output::on_stderr;
 use crate::terminal::style;
 
-/// What takes less is over before anybody wonders.
+/// How long work may take before the line is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The columns of the spinner and the space behind it.
+/// The columns of the spinner and the space after it.
 const SPINNER: usize = 3;
 
-/// The line. Clones are the same one.
+/// The progress line. Clones share it.
 #[derive(Clone)]
 pub struct Progress {
     bar: ProgressBar,
     shown: bool,
     #[cfg(feature = "author")]
     verbose: bool,
-    /// Whether somebody is being asked, on the same terminal.
+    /// True while a prompt is shown on the same terminal.
     paused: Arc<AtomicBool>,
 }
 
 impl Progress {
-    /// With a log on the terminal there is no line: each would overwrite the other.
+    /// Creates the line. It is not shown if the log is on the terminal, because they would
+    /// overwrite each other.
     pub fn new(verbose: u8) -> Self {
         let style = ProgressStyle::with_template("{spinner} {wide_msg}");
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
@@ -43,19 +44,19 @@ impl Progress {
         }
     }
 
-    /// Whether the log is on the terminal.
+    /// Returns whether the log is on the terminal.
     #[cfg(feature = "author")]
     pub fn is_verbose(&self) -> bool {
         self.verbose
     }
 
-    /// Does `work`, and shows `what` it is after a second, until it is done.
+    /// Runs `work`. After a second, shows `what` until it is done.
     pub async fn during<T>(&self, what: String, work: impl IntoFuture<Output = T>) -> T {
         let _shown = self.begin(&what);
         work.await
     }
 
-    /// Shows `what` is being done after a second, until what this gives is dropped.
+    /// Shows `what` after a second, until the guard is dropped.
     pub fn begin(&self, what: &str) -> ProgressGuard {
         self.bar.reset();
         self.show(what);
@@ -78,7 +79,7 @@ impl Progress {
         shown
     }
 
-    /// Takes the line away until what this gives is dropped: somebody is asked.
+    /// Hides the line for a prompt, until the guard is dropped.
     pub fn pause(&self) -> PausedProgress {
         self.paused.store(true, Ordering::SeqCst);
         self.bar.disable_steady_tick();
@@ -87,13 +88,13 @@ impl Progress {
         PausedProgress(self.clone())
     }
 
-    /// Says what is being done now, where the line is shown.
+    /// Updates the message if the line is shown.
     #[cfg(feature = "author")]
     pub fn say(&self, what: &str) {
         self.show(what);
     }
 
-    /// Shows what a guest says about how far it is, and what it could not be told.
+    /// Shows a guest's progress, and notes how many names were left out of its listings.
     pub fn observe(&self, event: &Event) {
         match event {
             Event::Progress {
@@ -121,7 +122,8 @@ impl Progress {
     }
 }
 
-/// Work of which the line tells. Where it is interrupted, it takes the line along.
+/// The guard for work that the line shows. If the work is interrupted, dropping it removes the
+/// line.
 pub struct ProgressGuard {
     bar: ProgressBar,
     is_over: Arc<Mutex<bool>>,
@@ -135,7 +137,7 @@ impl Drop for ProgressGuard {
     }
 }
 
-/// The line is not shown, though work goes on.
+/// A guard that hides the line while work continues.
 pub struct PausedProgress(Progress);
 
 impl Drop for PausedProgress {

@@ -1,4 +1,4 @@
-//! The questions at the terminal.
+//! The prompts at the terminal.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
@@ -11,46 +11,46 @@ use tokio::task::spawn_blocking;
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::{on_stderr, show_on_stderr};
 
-/// What somebody answered.
+/// The answer to a question.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// So about this action, and where `all`, about those behind it too.
+    /// A decision about this action and, if `all`, about those after it.
     Decided {
         decision: Decision,
         reason: String,
         all: bool,
     },
-    /// Left pending.
+    /// Leave it pending.
     Leave,
-    /// Its tool is to be called again, and the new preview takes its place.
+    /// Call its tool again and replace the preview.
     Refresh,
-    /// Left pending, as are all behind it.
+    /// Leave this and all following actions pending.
     Quit,
 }
 
 /// A kind of question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
-    /// Apply, discard or leave it?
+    /// Whether to apply, discard or leave it.
     Which,
-    /// Is this decision right?
+    /// Whether this decision is right.
     Whether(Decision),
-    /// What now, since it can't be applied any more?
+    /// How to proceed, because it can't be applied any more.
     Stale,
 }
 
-/// An action that somebody is asked about.
+/// A question about an action.
 pub struct Question<'a> {
     pub action: &'a PendingAction,
-    /// Which one it is, and of how many.
+    /// Its index, and the number of actions.
     pub place: (usize, usize),
     pub asked: Asked,
-    /// The reason that is given already.
+    /// The reason, if already given.
     pub reason: Option<&'a str>,
 }
 
 impl Question<'_> {
-    /// Asks about it. Who closes the input or presses Ctrl-C leaves all as it is.
+    /// Asks the question. If the input ends or Ctrl-C is pressed, the action is left as it is.
     pub async fn ask(&self, show: impl AsyncFn(), interrupt: &Interrupt) -> Answer {
         on_stderr("");
         let (index, count) = self.place;
@@ -151,7 +151,8 @@ impl Question<'_> {
     }
 }
 
-/// Asks whether to go on. None without an answer: at the end of the input, and after Ctrl-C.
+/// Asks whether to continue. Returns `None` without an answer: at the end of the input, and after
+/// Ctrl-C.
 pub async fn confirm(question: &str, interrupt: &Interrupt) -> Option<bool> {
     let answer = read(question, interrupt).await?;
     Some(matches!(&*answer.to_ascii_lowercase(), "y" | "yes"))
@@ -167,25 +168,25 @@ enum Choice {
     Help,
 }
 
-/// One line without surrounding space; none at the end of the input, and after Ctrl-C. Text that
-/// was typed before the question is no answer to it.
+/// Reads one trimmed line. Returns `None` at the end of the input, and after Ctrl-C. Text that was
+/// typed before the question does not count as an answer.
 async fn read(question: &str, interrupt: &Interrupt) -> Option<String> {
     discard_typed_ahead();
     let line = read_line(question, interrupt).await?;
     Some(line.trim().to_owned())
 }
 
-/// Drops keys typed before a question was shown: they can't be an answer to it. Input from a pipe
-/// stays.
+/// Drops keys that were typed before a question was shown, because they can't be an answer to it.
+/// Input from a pipe stays.
 fn discard_typed_ahead() {
     let stdin = io::stdin();
     if stdin.is_terminal() {
-        // A terminal that is gone has nothing to drop, and reading from it says so.
+        // If the terminal is gone, there is nothing to drop, and the next read reports that.
         let _ = tcflush(&stdin, QueueSelector::IFlush);
     }
 }
 
-/// One line as it is typed; none at the end of the input, and after Ctrl-C.
+/// Reads one line. Returns `None` at the end of the input, and after Ctrl-C.
 pub async fn read_line(question: &str, interrupt: &Interrupt) -> Option<String> {
     let mut stderr = io::stderr();
     let _ = write!(stderr, "{question}").and_then(|()| stderr.flush());
@@ -202,7 +203,7 @@ pub async fn read_line(question: &str, interrupt: &Interrupt) -> Option<String> 
             let line = String::from_utf8_lossy(&line);
             Some(line.trim_end_matches(['\n', '\r']).to_owned())
         }
-        // The cursor is still behind the question.
+        // The cursor is still after the question.
         _ => {
             on_stderr("");
             None

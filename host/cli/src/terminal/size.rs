@@ -1,8 +1,8 @@
-//! Numbers of bytes.
+//! Formatting numbers of bytes.
 
 const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
 
-/// For people: two digits where the number is small.
+/// Formats a size for people, with two digits if the number is small.
 pub fn human(bytes: u64) -> String {
     match bytes {
         1 => return "1 byte".to_owned(),
@@ -21,7 +21,7 @@ pub fn human(bytes: u64) -> String {
     }
 }
 
-/// With a comma between each three digits.
+/// Formats a number with thousands separators.
 pub fn thousands(number: usize) -> String {
     let digits = number.to_string();
     let groups: Vec<_> = digits

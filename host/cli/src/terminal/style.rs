@@ -1,4 +1,4 @@
-//! How blocks look on the streams of this program.
+//! The style of blocks on this program's streams.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -8,10 +8,10 @@ use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use terminal_size::{Width, terminal_size_of};
 
-/// Of a terminal that doesn't say.
+/// The width of a terminal that doesn't report it.
 const USUAL_COLUMNS: usize = 80;
 
-/// Makes a choice hold for both output streams.
+/// Applies a color choice to both output streams.
 pub fn use_everywhere(choice: ColorChoice) {
     choice.write_global();
 }
@@ -24,7 +24,7 @@ pub fn on_stderr() -> Renderer {
     within(io::stderr())
 }
 
-/// As wide as the stream's terminal. What goes into a pipe or a file has a row for each line.
+/// Returns a renderer as wide as the stream's terminal. In a pipe or file, each line is one row.
 fn within(stream: impl RawStream + AsFd) -> Renderer {
     let renderer = in_colors_of(&stream);
     match stream.is_terminal() {
@@ -33,7 +33,7 @@ fn within(stream: impl RawStream + AsFd) -> Renderer {
     }
 }
 
-/// The width of standard error's terminal.
+/// Returns the width of standard error's terminal.
 pub fn columns_of_stderr() -> usize {
     columns_of(&io::stderr())
 }
@@ -42,7 +42,8 @@ fn columns_of(stream: &impl AsFd) -> usize {
     terminal_size_of(stream).map_or(USUAL_COLUMNS, |(Width(columns), _)| columns.into())
 }
 
-/// As wide as the lines are. A terminal breaks them by itself, and what is copied from it is whole.
+/// Returns a renderer of any width. The terminal wraps lines, and text that is copied from it is
+/// complete.
 pub fn on_stderr_unbroken() -> Renderer {
     in_colors_of(&io::stderr())
 }

@@ -1,11 +1,11 @@
-//! Moments, for people.
+//! Formatting times for people.
 
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// In the user's time zone, to the second: `2026-11-22 09:15:00 +01:00`.
+/// Formats a time in the user's time zone, to the second: `2026-11-22 09:15:00 +01:00`.
 fn local(time: SystemTime) -> String {
     match Timestamp::try_from(time) {
         Ok(time) => {
@@ -16,7 +16,7 @@ fn local(time: SystemTime) -> String {
     }
 }
 
-/// Both when, and how long ago it was, or in what time it will be.
+/// Formats a time, with how long ago it was or in how long it will be.
 pub fn moment(time: SystemTime) -> String {
     let from_now = match time.duration_since(SystemTime::now()) {
         Ok(ahead) if ahead > CLOCKS_DIFFER => format!("in {}", length(ahead)),
@@ -25,15 +25,15 @@ pub fn moment(time: SystemTime) -> String {
     format!("{} ({from_now})", local(time))
 }
 
-/// What is less ahead than that is another clock's now.
+/// The largest clock difference: a time less far ahead is another clock's now.
 const CLOCKS_DIFFER: Duration = Duration::from_secs(30);
 
-/// How long ago it was.
+/// Formats how long ago a time was.
 pub fn ago(time: SystemTime) -> String {
     match SystemTime::now().duration_since(time) {
         Ok(age) if age < Duration::from_secs(1) => "just now".to_owned(),
         Ok(age) => format!("{} ago", length(age)),
-        // A clock was set back, or is another machine's.
+        // A clock was set back, or belongs to another machine.
         Err(_) => "just now".to_owned(),
     }
 }
@@ -46,7 +46,7 @@ const UNITS: [(u64, &str); 5] = [
     (1, "second"),
 ];
 
-/// In the largest unit of which there is one at least.
+/// Formats a duration in the largest unit of which it has at least one.
 pub fn length(duration: Duration) -> String {
     let seconds = duration.as_secs();
     let unit = UNITS.iter().find(|(size, _)| seconds >= *size);
@@ -57,7 +57,7 @@ pub fn length(duration: Duration) -> String {
     }
 }
 
-/// As an option takes it: `30d`. Exact, and in the largest unit that is.
+/// Formats a duration as an option accepts it, such as `30d`: exact, in the largest unit possible.
 pub fn option(duration: Duration) -> String {
     let seconds = duration.as_secs();
     let exact = UNITS

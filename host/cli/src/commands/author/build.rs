@@ -1,4 +1,4 @@
-//! `airlock build`: from a project to a component that was checked.
+//! `airlock build`: builds a project into a checked component.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -19,18 +19,18 @@ use crate::terminal::output::{Output, on_stderr, show_on_stderr};
 use crate::terminal::progress::Progress;
 use crate::terminal::size::thousands;
 
-/// Letters of the longest name of a fact.
+/// The length of the longest fact's name.
 const NAMES: usize = 8;
 
 /// The arguments of the command.
 pub struct Request {
-    /// The project's.
+    /// The project's folder.
     pub folder: PathBuf,
-    /// Where the component goes, if not into the folder.
+    /// The folder for the component, if not the project's.
     pub output: Option<PathBuf>,
     /// Arguments for the language's own build tool.
     pub options: Vec<OsString>,
-    /// Whether it is built again whenever it changes.
+    /// True to rebuild on each change.
     pub watch: bool,
 }
 
@@ -48,11 +48,11 @@ pub async fn build(request: &Request, verbose: u8, out: &mut Output) -> Result<E
     Ok(Exit::Done)
 }
 
-/// Builds a project as `airlock build FOLDER` does, for another command. Gives where its component
-/// is.
+/// Builds a project as `airlock build FOLDER` does, for another command. Returns the path of its
+/// component.
 ///
 /// # Errors
-/// As that command has them.
+/// Those of `airlock build`.
 pub async fn build_for(
     folder: &Path,
     interrupt: &Interrupt,
@@ -88,7 +88,7 @@ async fn build_again_and_again(
         changes.watch()?;
         match build_once(order, interrupt, progress).await {
             Ok(built) => report(&built, out),
-            // A project that doesn't build is what this is for; one that was interrupted is not.
+            // Watching continues after a failed build, but not after an interrupt.
             Err(failure) => {
                 if failure.report(out) == Exit::Interrupted {
                     return Ok(Exit::Done);

@@ -1,4 +1,4 @@
-//! What is shown of a component that can't be loaded: how it differs from the world.
+//! The report on a component that can't be loaded: its differences from the world.
 
 use std::ffi::OsStr;
 
@@ -12,10 +12,10 @@ use crate::commands::inspect::NAMES;
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 
-/// Shows the differences, and the failure itself.
+/// Shows the differences and the failure itself.
 ///
 /// # Errors
-/// The failure, where there is nothing to add.
+/// The failure, if there is nothing to add.
 pub fn explain(plugin: &OsStr, failure: Failure, out: &mut Output) -> Result<Exit, Failure> {
     let Some(fit) = fit_of(plugin, &failure) else {
         return Err(failure);
@@ -31,9 +31,9 @@ pub fn explain(plugin: &OsStr, failure: Failure, out: &mut Output) -> Result<Exi
     })
 }
 
-/// None where the failure has nothing to do with it.
+/// Returns `None` if the failure has another cause.
 fn fit_of(plugin: &OsStr, failure: &Failure) -> Option<Fit> {
-    // A component whose functions have other types than the world's is first found out when it is
+    // If a component's functions have other types than the world's, that only shows when it is
     // asked for its tools.
     if !matches!(failure.kind(), "world-mismatch" | "no-definitions") {
         return None;

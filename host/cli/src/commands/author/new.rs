@@ -1,4 +1,4 @@
-//! `airlock new`: a project to begin with, and the SDK of one that was made before.
+//! `airlock new`: creates a project, or updates the SDK of an existing one.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -14,24 +14,24 @@ use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::Output;
 use crate::terminal::prompt;
 
-/// What the command is asked for.
+/// The task of the command.
 pub enum Request {
-    /// A project that there is not yet.
+    /// Create a project.
     Create(NewProject),
-    /// This program's SDK in the project of this folder; none for the current one.
+    /// Update the SDK in the project in this folder, by default the current one, to this program's.
     UpdateSdk(Option<PathBuf>),
 }
 
-/// A project that is to be made.
+/// A project to create.
 pub struct NewProject {
-    /// Who sits at a terminal is asked for this and for the language, where they are missing.
+    /// The name. On a terminal, the command prompts for a missing name or language.
     pub name: Option<String>,
     pub language: Option<NewLanguage>,
-    /// A folder to begin with, if not what comes with this program.
+    /// A template folder, if not one of this program's.
     pub template: Option<PathBuf>,
-    /// Where it goes, if not into a folder of its name.
+    /// The project's folder, if not one with its name.
     pub folder: Option<PathBuf>,
-    /// A clone of Airlock, if not that of AIRLOCK_SDK.
+    /// A clone of Airlock, if not the one in AIRLOCK_SDK.
     pub sdk: Option<PathBuf>,
 }
 
@@ -77,7 +77,7 @@ async fn create(mut wanted: NewProject, out: &mut Output) -> Result<Exit, Failur
     Ok(Exit::Done)
 }
 
-/// Asks whoever sits at a terminal.
+/// Prompts for missing values on a terminal.
 async fn ask_for_missing(wanted: &mut NewProject, out: &Output) -> Result<(), Failure> {
     let at_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
     if !at_terminal || out.is_json() {
@@ -88,7 +88,7 @@ async fn ask_for_missing(wanted: &mut NewProject, out: &Output) -> Result<(), Fa
         let question = "Name, for example rename-photos: ";
         wanted.name = Some(ask(question, &interrupt, read_name).await?);
     }
-    // A template's files tell it.
+    // The template's files determine the language.
     if wanted.language.is_none() && wanted.template.is_none() {
         let question = "Language (rust, ts, js, python, go, c): ";
         let read = |answer: &str| {
@@ -107,7 +107,7 @@ fn read_name(answer: &str) -> Result<String, Failure> {
     Ok(name.to_owned())
 }
 
-/// Asks until there is an answer that can be used.
+/// Prompts until the answer is valid.
 async fn ask<T>(
     question: &str,
     interrupt: &Interrupt,

@@ -1,4 +1,4 @@
-//! `airlock test`: the author's test kit.
+//! `airlock test`: the test kit for authors.
 
 mod breach;
 mod find;
@@ -22,26 +22,26 @@ use crate::terminal::output::Output;
 use crate::terminal::progress::Progress;
 use find::TestSubject;
 
-/// How many params are generated where nobody says.
+/// The default number of generated params.
 pub const TRIES: u32 = 64;
 
 /// The arguments of the command.
 pub struct Request {
-    /// A component's file, a bundled plugin's name, or a project's folder.
+    /// A component's file, the name of a bundled plugin, or a project's folder.
     pub subject: PathBuf,
-    /// Files with cases, if not the project's own.
+    /// Files with cases, if not the project's.
     pub cases: Vec<PathBuf>,
-    /// Whether a project's component is tested as it is.
+    /// True to test a project's component without building it.
     pub no_build: bool,
-    /// Only this tool.
+    /// The only tool to test, if set.
     pub tool: Option<String>,
     pub tries: u32,
-    /// Else a random one.
+    /// The seed. Random by default.
     pub seed: Option<u64>,
     pub limits: Limits,
-    /// Where the report goes as JUnit XML.
+    /// The file for the report as JUnit XML.
     pub junit: Option<PathBuf>,
-    /// Whether what was untried counts as broken.
+    /// True if untried properties count as broken.
     pub strict: bool,
 }
 
@@ -127,7 +127,7 @@ fn check_tool(request: &Request, plugin: &Plugin) -> Result<(), Failure> {
     }
 }
 
-/// The command that makes up the same params in the same files.
+/// Returns the command that generates the same params for the same files.
 fn again(request: &Request, seed: u64) -> String {
     let mut command = format!("airlock test {}", quoted(&request.subject));
     for cases in &request.cases {
@@ -152,7 +152,7 @@ fn quoted(path: &Path) -> String {
     shell::quote(&path.to_string_lossy()).to_string()
 }
 
-/// Short enough to be typed again.
+/// Returns a seed that is short enough to type.
 fn random_seed() -> u64 {
     RandomState::new().hash_one(0) % 1_000_000
 }

@@ -1,4 +1,4 @@
-//! What there is to know of a part of the host.
+//! The facts about a native producer.
 
 use airlock_host::Policy;
 use airlock_host::native::NativeProducer;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Facts;
 
-/// What the host's own code is held to, in the words of a policy.
+/// The limits of the host's own code, worded like a policy.
 const GRANTS: &str = "workspace: read, and change while applying; nothing else";
 
 pub fn facts(native: &NativeProducer) -> Facts {

@@ -12,15 +12,16 @@ use crate::terminal::time;
 
 /// An entry of the log.
 pub enum Entry {
-    /// How an action ended.
+    /// A decision about an action.
     Decision(ActionRecord),
     /// A request that was denied.
     Denial(DeniedAction),
 }
 
 impl Entry {
-    /// Entries of both kinds, the latest first, if each list is so. Each list keeps its own order,
-    /// also if a clock was set back, so the first entries depend on no more than as many of each.
+    /// Merges entries of both kinds, latest first, from lists in that order. Each list keeps its
+    /// order even if a clock was set back, so the first entries only depend on as many of each
+    /// list.
     pub fn merged(decisions: Vec<ActionRecord>, denials: Vec<DeniedAction>) -> Vec<Self> {
         let mut merged = Vec::with_capacity(decisions.len() + denials.len());
         let mut decisions = decisions.into_iter().map(Self::Decision).peekable();
@@ -42,7 +43,7 @@ impl Entry {
         }
     }
 
-    /// The action.
+    /// Returns the action.
     pub fn record(&self) -> &ActionRecord {
         match self {
             Entry::Decision(record) => record,
@@ -50,7 +51,7 @@ impl Entry {
         }
     }
 
-    /// When it was decided or denied.
+    /// Returns the time of the decision or denial.
     pub fn at(&self) -> Option<SystemTime> {
         match self {
             Entry::Decision(record) => record.resolved.as_ref().map(|resolved| resolved.at),
@@ -58,7 +59,7 @@ impl Entry {
         }
     }
 
-    /// The decider, or the asker and the person who declined.
+    /// Returns the decider, or the requester and the person who declined.
     pub fn people(&self) -> impl Iterator<Item = &DecidedBy> {
         let (first, second) = match self {
             Entry::Decision(record) => (record.resolved.as_ref().map(|it| &it.decided_by), None),
@@ -70,7 +71,7 @@ impl Entry {
         first.into_iter().chain(second)
     }
 
-    /// Its kind.
+    /// Returns the entry's kind.
     pub fn state(&self) -> Option<State> {
         match self {
             Entry::Decision(record) => Some(State::of_decision(record.resolved.as_ref()?.decision)),
@@ -81,7 +82,7 @@ impl Entry {
         }
     }
 
-    /// For people.
+    /// Returns the entry for people.
     pub fn block(&self) -> Block {
         match self {
             Entry::Decision(record) => Block::audit(record, time::moment),
@@ -91,7 +92,7 @@ impl Entry {
         }
     }
 
-    /// For programs.
+    /// Returns the entry for programs.
     pub fn json(&self) -> LogEntry<'_> {
         match self {
             Entry::Decision(record) => LogEntry::Decision(Box::new(Record::new(record))),
@@ -154,11 +155,11 @@ mod tests {
         assert_eq!(ids(&both(&[5, 3], &[])), ["5", "3"]);
         assert_eq!(ids(&both(&[], &[4, 2])), ["4", "2"]);
         assert_eq!(ids(&both(&[5, 3, 1], &[4, 2])), ["5", "4", "3", "2", "1"]);
-        // A clock that was set back moves nothing within its list.
+        // A clock that was set back does not reorder its list.
         assert_eq!(ids(&both(&[1, 9, 8], &[4, 2])), ["4", "2", "1", "9", "8"]);
     }
 
-    /// `log` asks each list for as many as it wants to show.
+    /// `log` reads as many entries of each list as it shows.
     #[test]
     fn the_first_entries_depend_on_as_many_of_each_list() {
         let (decisions, denials) = ([9, 8, 20, 3, 2, 1], [10, 7, 15, 6, 5, 4]);

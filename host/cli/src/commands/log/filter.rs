@@ -1,4 +1,4 @@
-//! Which entries are shown.
+//! The filter of log entries.
 
 use std::time::SystemTime;
 
@@ -22,7 +22,7 @@ pub enum State {
 }
 
 impl State {
-    /// How an action ended.
+    /// Returns the kind of a decision.
     pub fn of_decision(decision: Decision) -> Self {
         match decision {
             Decision::Apply => State::Applied,
@@ -30,39 +30,39 @@ impl State {
         }
     }
 
-    /// Whether the action ended so.
+    /// Returns whether this is a decision.
     pub fn is_decision(self) -> bool {
         matches!(self, State::Applied | State::Discarded)
     }
 }
 
-/// Selects entries. An empty filter takes all.
+/// A filter of entries. An empty filter matches all.
 #[derive(Debug, Default)]
 pub struct Filter {
-    /// Not before this moment.
+    /// Matches entries at or after this time.
     pub since: Option<SystemTime>,
-    /// Before this moment.
+    /// Matches entries before this time.
     pub until: Option<SystemTime>,
-    /// A part of the name of the decider or asker, or their kind: `model`, `person`, `program` or
-    /// `unknown`.
+    /// A part of the name of the decider or requester, or their kind: `model`, `person`, `program`
+    /// or `unknown`.
     pub by: Option<String>,
     /// The tool that made the preview.
     pub tool: Option<String>,
-    /// A path that it changed, before or after.
+    /// A path that the action changed, by its old or new name.
     pub path: Option<Pattern>,
     /// Its kind.
     pub state: Option<State>,
 }
 
 impl Filter {
-    /// Whether it takes all.
+    /// Returns whether the filter matches all entries.
     pub fn is_empty(&self) -> bool {
         let moments = self.since.is_none() && self.until.is_none();
         let texts = self.by.is_none() && self.tool.is_none();
         moments && texts && self.path.is_none() && self.state.is_none()
     }
 
-    /// Whether the entry passes, its paths aside.
+    /// Returns whether the filter matches the entry, not counting paths.
     pub fn takes(&self, entry: &Entry) -> bool {
         let (Some(at), Some(state)) = (entry.at(), entry.state()) else {
             return false;
@@ -81,7 +81,8 @@ impl Filter {
             && self.state.is_none_or(|wanted| wanted == state)
     }
 
-    /// Whether it changed such a path. Changes that the host hasn't seen don't count.
+    /// Returns whether an action changed a matching path. Changes that the host hasn't seen don't
+    /// count.
     pub fn takes_paths(&self, effects: Option<&Effects>) -> bool {
         let Some(path) = &self.path else {
             return true;

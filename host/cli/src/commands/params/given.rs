@@ -1,4 +1,4 @@
-//! Params that were given one by one, put together to the object that the tool gets.
+//! Params that are given individually, assembled into the object that the tool gets.
 
 use airlock_host::tool::Params;
 use serde_json::{Map, Value};
@@ -6,20 +6,20 @@ use serde_json::{Map, Value};
 use super::typed::{Typed, Wrong};
 use super::{Param, Part, Place};
 
-/// What was given for one param, at once.
+/// The values of one param.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Given {
     pub place: Place,
-    /// More than one only for a list.
+    /// The values. Only a list has more than one.
     pub values: Vec<Value>,
     pub is_list: bool,
 }
 
 impl Given {
-    /// Reads the words that were given for a param.
+    /// Parses the words that were given for a param.
     ///
     /// # Errors
-    /// Where one is nothing of its type, with that word.
+    /// If a word doesn't fit the param's type. The error includes the word.
     pub fn read<'a>(
         param: &Param,
         words: impl IntoIterator<Item = &'a str>,
@@ -43,13 +43,13 @@ impl Given {
     }
 }
 
-/// Puts what was given into the params, in its order, each in place of what they had there.
-/// In a list of objects, what the last object has already begins the next one.
+/// Inserts values into the params, in order, replacing existing ones. In a list of objects, a
+/// member that the last object already has starts the next object.
 ///
 /// # Errors
-/// Where something is given inside of what is no object, or no list.
+/// If a value belongs inside something that is not an object or list.
 pub fn put(params: &mut Value, given: &[Given]) -> Result<(), Wrong> {
-    // Lists that were begun here, rather than by the params.
+    // The lists that were started here, and not by the params.
     let mut begun = Vec::new();
     for given in given {
         let parts = given.place.parts();
@@ -80,10 +80,10 @@ pub fn put(params: &mut Value, given: &[Given]) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// The same for params of a call, which stay as they were written where nothing was given.
+/// Inserts values into the params of a call, which keep their original text if there are no values.
 ///
 /// # Errors
-/// As [`put`].
+/// Those of [`put`].
 pub fn put_into(params: &mut Params<'static>, given: &[Given]) -> Result<(), Wrong> {
     if given.is_empty() {
         return Ok(());
@@ -94,7 +94,7 @@ pub fn put_into(params: &mut Params<'static>, given: &[Given]) -> Result<(), Wro
     Ok(())
 }
 
-/// Goes down to where the value belongs, and makes what is missing on the way.
+/// Descends to the value's place, creating missing parts on the way.
 fn put_at(
     at: &mut Value,
     parts: &[Part],
@@ -140,7 +140,7 @@ fn put_at(
     }
 }
 
-/// Whether there is something at the end of these parts.
+/// Returns whether there is a value at the end of these parts.
 fn has(at: &Value, parts: &[Part]) -> bool {
     match parts {
         [] => true,

@@ -1,4 +1,4 @@
-//! Params in columns.
+//! Params as a table.
 
 use airlock_render::{Block, Line, Role, width};
 
@@ -6,25 +6,25 @@ use super::Param;
 
 const GAP: &str = "  ";
 
-/// The longest that a name or a type makes its column; what is longer shifts the rest of its row.
+/// The largest width of the name and type columns. Longer cells shift the rest of their row.
 const WIDEST: usize = 30;
 
 /// One row.
 pub struct Row<'a> {
-    /// What it is called where it is given.
+    /// The name under which it is given.
     pub name: String,
     pub param: &'a Param,
 }
 
 impl<'a> Row<'a> {
-    /// Under its own name.
+    /// Returns a row with the param's own name.
     pub fn of(param: &'a Param) -> Self {
         let name = param.place.to_string();
         Self { name, param }
     }
 }
 
-/// The table, with a heading for the names.
+/// Returns the table. `heading` is the heading of the names.
 pub fn of(heading: &str, rows: &[Row<'_>]) -> Block {
     let column = |heading: &str, text: fn(&Row<'_>) -> usize| {
         let widths = rows.iter().map(text).filter(|width| *width <= WIDEST);

@@ -1,36 +1,35 @@
-//! What a word is to a param, by the types that its schema takes.
+//! Parsing a word as a param's value, by the types in its schema.
 
 use serde_json::{Number, Value};
 
 use super::Reader;
 use crate::input;
 
-/// How a param is read from a word.
+/// The way to parse a param from a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Typed {
-    /// As it stands.
+    /// The word itself.
     Text,
-    /// As it stands; one of these.
+    /// The word itself, which must be one of these.
     Choice(Vec<String>),
     Number,
     Boolean,
-    /// An item from each word.
+    /// One item per word.
     List(Box<Typed>),
-    /// JSON, `@FILE` or `-`, as the params are as a whole.
+    /// JSON, `@FILE` or `-`, as for the params as a whole.
     Json,
-    /// JSON where it is some, else text.
+    /// JSON if valid, or else text.
     Any,
 }
 
-/// What is wrong with a word: a clause that goes on after it.
+/// The problem with a word, as a clause that follows it.
 pub type Wrong = String;
 
 impl Typed {
-    /// The value of a word. For a list it is that of one item.
+    /// Parses a word. For a list, returns one item.
     ///
     /// # Errors
-    /// Where the word is nothing of the kind. Whether the value is one that the tool takes is for
-    /// its schema to say.
+    /// If the word doesn't fit the type. The tool's schema decides whether it accepts the value.
     pub fn read(&self, word: &str) -> Result<Value, Wrong> {
         match self {
             Typed::Text | Typed::Choice(_) => Ok(word.into()),
@@ -52,7 +51,7 @@ impl Typed {
         }
     }
 
-    /// What stands for its value in a help text.
+    /// Returns the placeholder for the value in help texts.
     pub fn value_name(&self) -> &'static str {
         match self {
             Typed::Text => "TEXT",
@@ -66,23 +65,23 @@ impl Typed {
     }
 }
 
-/// Which types a schema takes, as far as it says.
+/// The types that a schema allows, as far as it says.
 #[derive(Default)]
 struct Types<'a> {
     text: bool,
     number: bool,
     boolean: bool,
-    /// With what its items are.
+    /// A list, with the schema of its items.
     list: Option<Option<&'a Value>>,
     object: bool,
-    /// Anything else.
+    /// Any other type.
     any: bool,
-    /// The texts that it lists.
+    /// The texts that the schema lists.
     choices: Vec<String>,
 }
 
 impl<'a> Reader<'a> {
-    /// How a param of this schema is read from a word.
+    /// Returns how to parse a param of this schema from a word.
     pub(super) fn typed(&self, schema: &'a Value, depth: usize) -> Typed {
         let mut types = Types::default();
         self.types(schema, depth, &mut types);
@@ -162,7 +161,7 @@ impl<'a> Types<'a> {
             "boolean" => self.boolean = true,
             "array" => self.list = Some(schema.get("items")),
             "object" => self.object = true,
-            // Who wants nothing there leaves it out.
+            // To pass null, leave the param out.
             "null" => {}
             _ => self.any = true,
         }

@@ -1,4 +1,4 @@
-//! What waits for a decision in all sessions, however much that is: read and told session by
+//! The pending actions of all sessions, however many there are, read and printed session by
 //! session.
 
 use airlock_desk::record::Unreadable;
@@ -12,10 +12,10 @@ use super::{Listing, tell_of_expired, warn_of};
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 
-/// Ids of sessions that are read at a time.
+/// How many session ids are read at a time.
 const SESSIONS: usize = 1000;
 
-/// How many actions with their previews are shown in a pager, which takes all at once.
+/// The most actions with previews that are shown in a pager, which needs all of them at once.
 const PAGED: usize = 1000;
 
 pub async fn list(store: &Store, verbose: bool, out: &mut Output) -> Result<Exit, Failure> {
@@ -34,7 +34,7 @@ pub async fn list(store: &Store, verbose: bool, out: &mut Output) -> Result<Exit
     };
     let unreadable = match unreadable {
         Ok(unreadable) => unreadable,
-        // What was listed before must be an object all the same.
+        // The entries that were already printed must still form a complete object.
         Err(failure) if out.is_json() => {
             out.end_json_list(&Map::from_iter([("error".to_owned(), failure.to_json())]));
             return Ok(failure.exit());
@@ -73,7 +73,7 @@ async fn each(
                 out.json_item(&entry);
             }
             pages.add(listing, store, out).await?;
-            // Whoever reads may have enough, as `head` has.
+            // The reader may stop early, as `head` does.
             if out.has_failed() {
                 return Ok(());
             }
@@ -84,12 +84,12 @@ async fn each(
     Ok(())
 }
 
-/// What is shown to people.
+/// The output for people.
 struct Pages {
     verbose: bool,
-    /// What a pager is to show.
+    /// The contents for the pager.
     block: Block,
-    /// How many were listed.
+    /// The number of listed actions.
     actions: usize,
     expired: usize,
 }

@@ -1,5 +1,5 @@
-//! Actions that look the same in a list, and what tells them apart: what they change, or the params
-//! of their calls.
+//! Actions that look the same in a list, and the details that distinguish them: their changes, or
+//! the params of their calls.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -12,31 +12,31 @@ use serde_json::value::RawValue;
 
 use crate::failure::Failure;
 
-/// How many actions of a list are looked at: each takes two reads of the store.
+/// The most actions of a list that are compared. Each takes two reads of the store.
 const LOOKED_AT: usize = 100;
 
-/// How many changes, or params, are shown of an action.
+/// The most changes or params that are shown of an action.
 const SHOWN: usize = 3;
 
-/// Bytes of a change or a param that are shown.
+/// The most bytes that are shown of a change or param.
 const PART: usize = 80;
 
-/// Lines that tell such actions apart.
+/// The lines that distinguish such actions.
 #[derive(Default)]
 pub struct Lookalikes(HashMap<ActionId, Vec<Line>>);
 
-/// An action, with the two lists that may tell it apart.
+/// An action, with the two lists that may distinguish it.
 struct Candidate<'a> {
     action: &'a PendingAction,
-    /// Such as `modified a.txt`.
+    /// Changes such as `modified a.txt`.
     changes: Vec<String>,
-    /// Such as `find: "a"`.
+    /// Params such as `find: "a"`.
     params: Vec<String>,
 }
 
 impl Lookalikes {
-    /// Reads what the actions change, and their calls, if another in the list has the same label
-    /// and tool.
+    /// Reads the changes and calls of actions that have the same label and tool as another one in
+    /// the list.
     ///
     /// # Errors
     /// If the store can't be read.
@@ -60,7 +60,7 @@ impl Lookalikes {
         Ok(Self(lines))
     }
 
-    /// The lines to show below the action; none if it looks like no other.
+    /// Returns the lines to show below the action. Empty if it has no lookalike.
     pub fn lines(&self, action: &PendingAction) -> &[Line] {
         self.0.get(&action.id).map_or(&[], Vec::as_slice)
     }
@@ -78,7 +78,7 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// Those of an object, each on its own; anything else as a whole.
+/// Returns the members of an object, or any other value as a whole.
 fn params(call: &CallRecord) -> Vec<String> {
     match call.params.parse::<BTreeMap<String, &RawValue>>() {
         Ok(params) => (params.iter())
@@ -88,7 +88,8 @@ fn params(call: &CallRecord) -> Vec<String> {
     }
 }
 
-/// Where several change the same, the params of their calls tell them apart.
+/// Distinguishes lookalikes by their changes, and those with the same changes by the params of
+/// their calls.
 fn tell_apart(alike: &[Candidate<'_>], lines: &mut HashMap<ActionId, Vec<Line>>) {
     let common = common(alike.iter().map(|it| &it.changes));
     let mut by_changes: BTreeMap<_, Vec<&Candidate<'_>>> = BTreeMap::new();
@@ -115,7 +116,7 @@ fn tell_apart(alike: &[Candidate<'_>], lines: &mut HashMap<ActionId, Vec<Line>>)
     }
 }
 
-/// What is in each of the lists.
+/// Returns the items that are in each of the lists.
 fn common<'a>(mut lists: impl Iterator<Item = &'a Vec<String>>) -> HashSet<&'a String> {
     let first: HashSet<&String> = lists.next().into_iter().flatten().collect();
     lists.fold(first, |common, list| {

@@ -75,15 +75,15 @@ fn control_files(judgement: &Judgement) -> impl Iterator<Item = &'static Control
     })
 }
 
-/// Other names of a path that its reasons mention, quoted.
+/// Returns other names of a path that the reasons mention, quoted.
 fn links(judgement: &Judgement, path: &str) -> Vec<String> {
     let named = judgement.because.iter().flat_map(|it| &it.paths);
     let others: BTreeSet<_> = named.filter(|it| *it != path).collect();
     others.into_iter().map(|it| quoted(it)).collect()
 }
 
-/// A path relative to the workspace, without `.` and `..`. It doesn't have to exist, and links
-/// aren't followed.
+/// Returns a path relative to the workspace, without `.` and `..`. It doesn't have to exist, and
+/// links aren't followed.
 fn below(workspace: &Path, path: &Path) -> Result<String, Failure> {
     let here = real_path(Path::new("."));
     let mut whole = PathBuf::new();

@@ -1,4 +1,4 @@
-//! Shows an action and asks about it.
+//! Showing an action and asking about it.
 
 use airlock_desk::decider;
 use airlock_desk::target::Target;
@@ -16,9 +16,9 @@ use crate::terminal::prompt::{Answer, Asked, Question};
 /// An action with its preview.
 struct Shown {
     block: Block,
-    /// Whether it can't be applied any more.
+    /// True if it can't be applied any more.
     is_stale: bool,
-    /// The digest of the effects in it.
+    /// The digest of the effects that it shows.
     review: Option<Digest>,
 }
 
@@ -54,8 +54,8 @@ impl Desk<'_> {
         Ok((answer, review))
     }
 
-    /// Records that the person asked for the decision and then answered no. The command goes on if
-    /// the record can't be written.
+    /// Records that the person asked for the decision and then answered no. If the record can't be
+    /// written, the command continues.
     async fn record_no(&self, target: &Target, reason: Option<&str>) {
         let asked = Resolution::new(self.request.target.decision, reason.unwrap_or_default());
         let person = DeniedBy::Person(decider::person_at_terminal());
@@ -68,7 +68,7 @@ impl Desk<'_> {
         }
     }
 
-    /// Replaces a stale preview by a new one. It is decided separately, once it has been seen.
+    /// Replaces a stale preview with a new one, which is decided separately once it was seen.
     pub(super) async fn refresh(
         &self,
         target: &Target,
@@ -83,7 +83,7 @@ impl Desk<'_> {
         Ok(Ended::Refreshed)
     }
 
-    /// The action with its preview and effects.
+    /// Returns the action with its preview and effects.
     async fn shown(&self, target: &Target) -> Result<Shown, Failure> {
         let record = self.store.find(target.action.id.as_str()).await?;
         let call = self.store.call_record(&record).await?;

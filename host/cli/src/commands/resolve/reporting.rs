@@ -1,4 +1,4 @@
-//! Telling how a decision ended, and what is left to decide.
+//! Reporting the outcome of a decision, and what remains to be resolved.
 
 use airlock_desk::resolution::{PENDING_AGAIN, Resolved, was_tried};
 use airlock_desk::store::Store;
@@ -21,7 +21,7 @@ pub(super) async fn report(
     request: &Request,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
-    // What was done must be told also where the store can't be read any more.
+    // The outcome must be reported even if the store can no longer be read.
     let pending = context.session.pending().await.ok();
     let pending = pending.as_deref();
     let error = match &resolved.outcome {
@@ -42,7 +42,7 @@ pub(super) async fn report(
         });
     }
     let failure = explain(error, resolved, store);
-    // Before anybody tried, there is no resolution to report.
+    // Nothing was tried, so there is no resolution to report.
     if !was_tried(error) {
         return Err(failure);
     }
@@ -81,18 +81,18 @@ pub(super) fn explain(error: &Error, resolved: &Resolved, store: &Store) -> Fail
     }
 }
 
-/// How to apply what an action does now.
+/// Returns how to apply the current effects of an action.
 fn accepting(now: &Effects, resolved: &Resolved, store: &Store) -> String {
     let review = review::shown(&now.digest());
     let mut words = vec!["apply", resolved.action.id.short(), "--review", &review];
-    // What it does may depend on the reason.
+    // The effects may depend on the reason.
     if !resolved.resolution.reason.is_empty() {
         words.extend(["--reason", &resolved.resolution.reason]);
     }
     format!("`{}` applies the new effects", store.command(&words))
 }
 
-/// With what failed.
+/// Lists what remains, in addition to a failure.
 pub(super) async fn tell_what_is_left(context: &CommandContext, store: &Store, request: &Request) {
     if let Ok(pending) = context.session.pending().await {
         let session = &request.target.session;
@@ -101,7 +101,7 @@ pub(super) async fn tell_what_is_left(context: &CommandContext, store: &Store, r
     }
 }
 
-/// There may be more to decide. What became of the action itself is told already.
+/// Lists other pending actions. The outcome of this one was already reported.
 fn tell_of_others(
     resolved: &Resolved,
     pending: Option<&[StackedAction]>,

@@ -1,4 +1,4 @@
-//! Which actions a decision is about.
+//! The actions that a decision covers.
 
 use airlock_desk::marks::Marks;
 use airlock_desk::store::Store;
@@ -7,24 +7,24 @@ use airlock_host::pending::ActionState;
 
 use crate::failure::Failure;
 
-/// How many actions are meant.
+/// The actions to resolve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// The one that is named, or the session's topmost.
+    /// The named action, or the topmost one of the session.
     One,
-    /// All that is pending in the session.
+    /// All pending actions of the session.
     Session,
-    /// All that is pending in the workspace, in whichever session.
+    /// All pending actions of the workspace, in any session.
     Workspace,
-    /// Of these, what can't be applied any more, since its files have changed.
+    /// All of these that can't be applied any more, because their files have changed.
     Stale,
 }
 
 impl Scope {
-    /// What names each of them, in the order in which they are resolved.
+    /// Returns a request for each action, in the order in which they are resolved.
     ///
     /// # Errors
-    /// If there is none that was meant, and if the store can't be read.
+    /// If there is no such action, or the store can't be read.
     pub async fn targets(
         self,
         request: &target::Request,
@@ -48,7 +48,7 @@ impl Scope {
         Ok(named.collect())
     }
 
-    /// Whether there may be several.
+    /// Returns whether there may be several.
     pub fn is_several(self) -> bool {
         self != Scope::One
     }

@@ -1,4 +1,4 @@
-//! Which tool is called, and with what.
+//! The tool to call, and its params.
 
 use std::ffi::OsStr;
 
@@ -21,7 +21,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// Reads params from wherever they are.
+    /// Reads the tool and the params of a request.
     pub fn read(request: &Request) -> Result<Self, Failure> {
         let (tool, params) = match (&request.tool, &request.params) {
             (Some(word), None) if is_params(word) => (None, Some(word)),
@@ -44,7 +44,7 @@ impl Call {
         })
     }
 
-    /// Notes that some of the plugin's tools can't be used, and where to read why.
+    /// Notes that some of the plugin's tools can't be used, and where to find the reason.
     pub fn tell_what_was_left_out(&self, loaded: &Loaded) {
         let (tools, were) = match loaded.rejected().len() {
             0 => return,
@@ -57,12 +57,12 @@ impl Call {
         )));
     }
 
-    /// The tool that was named, or the only one that is not hidden.
+    /// Returns the named tool, or the only one that is not hidden.
     pub fn tool_of<'a>(&'a self, loaded: &'a Loaded) -> Result<&'a str, Failure> {
         tool_of(loaded, &self.plugin, self.tool.as_deref())
     }
 
-    /// Why the call did not succeed.
+    /// Explains why the call failed.
     pub fn explain(&self, error: &Error) -> Failure {
         let failure = Failure::from(error);
         match error {
@@ -82,8 +82,8 @@ impl Call {
     }
 }
 
-/// The tool that was named, or the only one that is not hidden. Whether there is one of that name
-/// is not asked.
+/// Returns the name of the named tool, or of the only one that is not hidden. Does not check that
+/// it exists.
 fn tool_of<'a>(
     loaded: &'a Loaded,
     plugin: &str,
@@ -127,10 +127,10 @@ fn tool_of<'a>(
     }
 }
 
-/// The definition of the tool that was named, or of the only one that is not hidden.
+/// Returns the definition of the named tool, or of the only one that is not hidden.
 ///
 /// # Errors
-/// Where there is none.
+/// If there is none.
 pub fn definition<'a>(
     loaded: &'a Loaded,
     plugin: &OsStr,
@@ -150,7 +150,7 @@ fn inspect(plugin: &str) -> String {
     format!("`airlock inspect {}`", shell::quote(plugin))
 }
 
-/// No tool's name begins like this.
+/// Returns whether a word is params. No tool's name starts like that.
 pub fn is_params(word: &str) -> bool {
     word == "-" || word.trim_start().starts_with(['{', '@'])
 }

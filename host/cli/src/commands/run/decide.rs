@@ -1,4 +1,4 @@
-//! Decisions about what a call pushed.
+//! Decisions about the actions that a call pushed.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal};
@@ -18,21 +18,23 @@ use crate::input;
 use crate::terminal::output::{Output, say, show_on_stderr};
 use crate::terminal::prompt::{Answer, Asked, Question};
 
-/// Who decides.
+/// The decider.
 pub enum Decider {
-    /// The command line did, about all alike.
+    /// The command line, for all actions alike.
     Decided(Resolution),
-    /// Whoever sits at the terminal.
+    /// The person at the terminal.
     Terminal,
-    /// Nobody: all is left as it is.
+    /// No one: all actions stay pending.
     Nobody,
 }
 
 impl Decider {
+    /// Chooses the decider.
+    ///
     /// # Errors
-    /// Where `--extra` can't be read.
+    /// If `--extra` can't be read.
     pub fn choose(request: &Request, out: &Output) -> Result<Self, Failure> {
-        // Somebody is asked only where they have seen the preview.
+        // Prompt only if the person has seen the preview.
         let at_a_terminal =
             io::stdin().is_terminal() && io::stdout().is_terminal() && io::stderr().is_terminal();
         let resolution = match &request.decision {
@@ -46,18 +48,18 @@ impl Decider {
         }))
     }
 
-    /// Whether somebody can be asked.
+    /// Returns whether a person can be asked.
     pub fn is_somebody(&self) -> bool {
         matches!(self, Decider::Terminal)
     }
 
-    /// Whether nobody need look, since the command line has decided.
+    /// Returns whether the command line has decided, so that no one has to look.
     pub fn is_on_the_line(&self) -> bool {
         matches!(self, Decider::Decided(_))
     }
 
-    /// What the call gave, as whoever decides is to see it: somebody who is asked sees all of the
-    /// preview, also what a tool leaves out for its caller.
+    /// Returns the call's result as the decider sees it. A person who is asked sees the full
+    /// preview, including what the tool omits for its caller.
     pub async fn seen<'a>(
         &self,
         context: &CommandContext,
@@ -66,7 +68,7 @@ impl Decider {
         let (Decider::Terminal, Some(action)) = (self, outcome.pushed.first()) else {
             return Cow::Borrowed(outcome);
         };
-        // A store that can't be read is told of with the decision, which needs it too.
+        // If the store can't be read, the decision reports that, because it needs the store too.
         let Ok(Some(call)) = context.session.call_record(&action.id).await else {
             return Cow::Borrowed(outcome);
         };
@@ -75,7 +77,8 @@ impl Decider {
         Cow::Owned(seen)
     }
 
-    /// What the call gave. What is about to be decided anyway need not be told to be pending.
+    /// Returns the call's result. If the command line decides anyway, it doesn't list the actions
+    /// as pending.
     pub fn preview(&self, outcome: &CallOutcome) -> Block {
         match self {
             Decider::Decided(..) => Block::content(&outcome.content),
@@ -83,8 +86,8 @@ impl Decider {
         }
     }
 
-    /// Decides about each action from the top, and carries that out. Without a terminal, and where
-    /// somebody decided about all, it ends at the first failure.
+    /// Decides about each action, topmost first, and carries that out. Without a terminal, or with
+    /// one decision for all, it stops at the first failure.
     pub async fn decide(
         &self,
         context: &CommandContext,
@@ -92,7 +95,7 @@ impl Decider {
         out: &mut Output,
     ) -> Vec<Resolved> {
         let mut all = Vec::new();
-        // What somebody said of all that follow.
+        // The person's answer for all that follow.
         let mut said: Option<Resolution> = None;
         for (index, action) in outcome.pushed.iter().enumerate() {
             let given = match (self, &said) {
@@ -124,12 +127,12 @@ impl Decider {
     }
 }
 
-/// How many changes are seen at a glance.
+/// The most changes that fit on the screen at a glance.
 const SCROLLED: usize = 5;
 
-/// What came of a question.
+/// The outcome of a question.
 struct Outcome {
-    /// The last try counts.
+    /// The last attempt.
     resolved: Option<Resolved>,
     for_all: Option<Resolution>,
     quits: bool,
@@ -144,7 +147,7 @@ async fn ask(
 ) -> Outcome {
     let action = &outcome.pushed[index];
     let place = (index, outcome.pushed.len());
-    // A long preview has scrolled by, or was in a pager.
+    // A long preview has scrolled away, or was in a pager.
     let effects = outcome.effects.iter().find(|it| it.action == action.id);
     if let Some(seen) = effects.filter(|it| it.effects.changes.len() > SCROLLED) {
         let summary = Block::effects_summary(Some(&seen.effects.summary()));
@@ -207,7 +210,7 @@ async fn ask(
         if !again || context.interrupt.happened() {
             return asked;
         }
-        // One that failed is asked about again, and so are those behind it.
+        // Ask again about an action that failed, and about those after it.
         asked.for_all = None;
     }
 }
@@ -227,7 +230,7 @@ async fn resolve(
             out.gap();
             out.show(&resolved.block());
         }
-        // Told at the end.
+        // This is reported at the end.
         Err(_) if out.is_json() || context.interrupt.happened() => {}
         Err(error) => {
             out.gap();
@@ -235,7 +238,7 @@ async fn resolve(
             let failure = match (decision, resolved.afterwards()) {
                 (Decision::Discard, Some(told)) => failure.and_hint(told),
                 (Decision::Apply, Some(LOST)) => failure.and_hint(LOST),
-                // What stays pending is told at the end.
+                // Pending actions are listed at the end.
                 _ => failure,
             };
             failure.show_on_stderr(&resolved.block());

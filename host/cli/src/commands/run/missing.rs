@@ -1,4 +1,4 @@
-//! Params that a tool must have and nobody gave: somebody at the terminal is asked for them.
+//! Prompts at the terminal for required params that are missing.
 
 use airlock_desk::plugin::Loaded;
 use airlock_host::tool::Params;
@@ -13,10 +13,10 @@ use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::{on_stderr, show_on_stderr};
 use crate::terminal::prompt;
 
-/// Asks for each, and puts it into the params.
+/// Prompts for each missing param and adds it to the params.
 ///
 /// # Errors
-/// Where somebody pressed Ctrl-C, or closed the input.
+/// If Ctrl-C is pressed, or the input ends.
 pub async fn ask(
     tool: &str,
     loaded: &Loaded,
@@ -43,7 +43,8 @@ pub async fn ask(
     given::put_into(params, &given).map_err(|wrong| Failure::usage(format!("the param {wrong}")))
 }
 
-/// What must be given and isn't. Of an object that is missing as a whole, what it must have.
+/// Returns the required params that are missing. For an object that is missing as a whole, its
+/// required members.
 fn missing<'a>(all: &'a [Param], params: &Value) -> Vec<&'a Param> {
     let mut missing: Vec<&Param> = Vec::new();
     let mut absent: Vec<&Place> = Vec::new();
@@ -62,7 +63,7 @@ fn missing<'a>(all: &'a [Param], params: &Value) -> Vec<&'a Param> {
     missing
 }
 
-/// None where nothing can be read any more.
+/// Returns `None` if no more input can be read.
 async fn ask_for(param: &Param, interrupt: &Interrupt) -> Option<Given> {
     let name = param.place.to_string();
     let about = Line::new()
@@ -85,7 +86,7 @@ async fn ask_for(param: &Param, interrupt: &Interrupt) -> Option<Given> {
         let is_list = matches!(param.typed, Typed::List(_));
         match line.as_str() {
             "" if is_list && !lines.is_empty() => {}
-            // Only a text may be empty.
+            // Only text may be empty.
             "" if param.typed != Typed::Text => continue,
             line => {
                 if let Err(wrong) = param.typed.read(line) {

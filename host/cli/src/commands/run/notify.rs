@@ -1,5 +1,4 @@
-//! A command of the user's that is told when something waits for a decision, or was decided
-//! elsewhere.
+//! A user's command that is notified when an action is pending or was resolved elsewhere.
 
 use std::collections::HashSet;
 use std::env;
@@ -23,29 +22,29 @@ use tokio::task::JoinHandle;
 use crate::commands::context::OwnDecisions;
 use crate::terminal::output::on_stderr;
 
-/// The environment variable for those who want it always.
+/// The environment variable that enables it for all calls.
 const VARIABLE: &str = "AIRLOCK_NOTIFY";
 
-/// How long a command may take before this program goes on without it.
+/// How long the command may take before this program continues without it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Who is told, and of which session.
+/// The command to notify, and the session to watch.
 pub struct Notifier {
     command: String,
     session: Session,
     store: Arc<dyn DurableStore>,
 }
 
-/// A notifier at work, beside whoever decides.
+/// A running notifier, in parallel to the decision.
 pub struct Notifying {
     task: JoinHandle<()>,
     stop: oneshot::Sender<()>,
 }
 
 impl Notifying {
-    /// Waits until all is told.
+    /// Waits until all notifications are sent.
     pub async fn end(self) {
-        // Who has ended by itself, or panicked, has nothing to tell.
+        // A task that has ended or panicked has nothing to send.
         let _ = self.stop.send(());
         let _ = self.task.await;
     }
@@ -55,18 +54,18 @@ fn is_decided(state: ActionState) -> bool {
     matches!(state, ActionState::Applied | ActionState::Discarded)
 }
 
-/// What the command reads.
+/// The JSON that the command reads.
 #[derive(Serialize)]
 struct Told<'a> {
     event: &'static str,
-    /// The first action that this is about.
+    /// The first action of the notification.
     action: Record<'a>,
-    /// How many others it is about.
+    /// The number of other actions.
     more: usize,
 }
 
 impl Notifier {
-    /// None where nobody wants to be told.
+    /// Returns `None` if no command is set.
     pub fn of(named: Option<&str>, session: &Session, store: &Store) -> Option<Self> {
         let command = match named {
             Some(command) => command.to_owned(),
@@ -79,7 +78,8 @@ impl Notifier {
         })
     }
 
-    /// Tells that these wait, and of each as soon as somebody else has decided about it.
+    /// Notifies that these actions are pending, and of each one as soon as it is resolved
+    /// elsewhere.
     pub fn begin(self, pushed: &[Arc<PendingAction>], own: OwnDecisions) -> Notifying {
         let ids: Vec<ActionId> = pushed.iter().map(|action| action.id.clone()).collect();
         let (stop, mut stopped) = oneshot::channel();
@@ -106,8 +106,8 @@ impl Notifier {
         waiting.retain(|id| !told.contains(id));
     }
 
-    /// Runs the command once for all actions that are in such a state, however many a tool has
-    /// pushed. Returns which these are.
+    /// Runs the command once for all actions in the given state, however many a tool has pushed.
+    /// Returns these actions.
     async fn tell(
         &self,
         event: &'static str,
@@ -139,7 +139,7 @@ impl Notifier {
         told
     }
 
-    /// How it failed, if it ran.
+    /// Runs the command. Returns how it failed, if it ran.
     async fn run(
         &self,
         event: &'static str,
@@ -162,14 +162,14 @@ impl Notifier {
             .env("AIRLOCK_STATE", record.state.as_str())
             .env("AIRLOCK_MORE", more.to_string())
             .stdin(Stdio::piped())
-            // Standard output is the tool's.
+            // Standard output belongs to the tool.
             .stdout(Stdio::null())
             .process_group(0)
             .kill_on_drop(true)
             .spawn()?;
         let group = Group::of(&child);
         if let Some(mut input) = child.stdin.take() {
-            // Who doesn't read it closes it.
+            // A command that doesn't read its input closes it.
             let _ = input.write_all(&json).await;
         }
         let status = child.wait().await?;
@@ -178,7 +178,7 @@ impl Notifier {
     }
 }
 
-/// A command with all that it has started. They are killed on drop.
+/// The process group of a command and everything it started. It is killed on drop.
 struct Group(Option<Pid>);
 
 impl Group {
@@ -187,7 +187,7 @@ impl Group {
         Self(id.and_then(Pid::from_raw))
     }
 
-    /// The command has ended. What it has left running is meant to go on.
+    /// Lets processes that the command left running continue after its end.
     fn leave(mut self) {
         self.0 = None;
     }

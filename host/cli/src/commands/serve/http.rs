@@ -19,7 +19,8 @@ use crate::terminal::hangup::Hangups;
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::{on_stderr, show_on_stderr};
 
-/// Before anything else asks how many descriptors there are: each connection takes one.
+/// Raises the limit of open files, because each connection takes one. Call this before anything
+/// else reads the limit.
 pub fn prepare(over: &OverHttp) {
     #[cfg(unix)]
     if let Err(error) = raise_descriptors() {
@@ -31,7 +32,8 @@ pub fn prepare(over: &OverHttp) {
     }
 }
 
-/// The most connections that leave enough descriptors for the work: guests may take half of them.
+/// Returns the most connections that leave enough file descriptors for other work. Guests may take
+/// half of them.
 #[cfg(unix)]
 fn most_connections() -> usize {
     use rustix::process::{Resource, getrlimit};
@@ -54,7 +56,7 @@ fn raise_descriptors() -> io::Result<()> {
     Ok(setrlimit(Resource::Nofile, limit)?)
 }
 
-/// Serves until somebody stops it. Standard error tells where, and nothing else is written.
+/// Serves until it is stopped. Prints the address to standard error, and nothing else.
 pub async fn serve(
     over: &OverHttp,
     setup: &Setup,
@@ -88,7 +90,8 @@ pub async fn serve(
     Ok(())
 }
 
-/// The tools of all principals can read the whole workspace.
+/// Checks that the files of tokens and of the store are outside of the workspace, which the tools
+/// of all principals can read.
 fn check_secret(tokens: &Path, setup: &Setup) -> Result<(), Failure> {
     let store = match &setup.store().choice().location {
         Location::File(store) => Some((store.as_path(), "the store", "--store")),

@@ -1,4 +1,4 @@
-//! What is served, as it was read last.
+//! The served plugins, as they were last loaded.
 
 use std::ffi::{OsStr, OsString};
 
@@ -12,14 +12,14 @@ use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::on_stderr;
 use crate::terminal::progress::Progress;
 
-/// A plugin, as it was loaded from what was named.
+/// A plugin, as it was loaded, with its name on the command line.
 #[derive(Clone)]
 pub struct Served {
     named: OsString,
     pub loaded: Loaded,
 }
 
-/// Loads what is named, or all that is bundled.
+/// Loads the named plugins, or all bundled ones.
 ///
 /// # Errors
 /// If one of them can't be loaded.
@@ -41,8 +41,8 @@ pub async fn load(
     Ok(all)
 }
 
-/// The same, where these are served `before`: what can't be loaded any more is served as it was,
-/// and standard error says so.
+/// Reloads them. A plugin that can no longer be loaded is served as `before`, with a message on
+/// standard error.
 pub async fn load_again(named: &[OsString], engine: &Engine, before: &[Served]) -> Vec<Served> {
     let mut all = Vec::with_capacity(named.len());
     for named in or_bundled(named) {

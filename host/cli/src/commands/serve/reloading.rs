@@ -1,4 +1,4 @@
-//! On SIGHUP, plugins and rules are read anew.
+//! Reloading plugins and rules on SIGHUP.
 
 use airlock_host::Session;
 use airlock_host::cancel::CancellationToken;
@@ -11,9 +11,10 @@ use super::{failure, tell_of_rejected};
 use crate::terminal::hangup::{Hangup, Hangups};
 use crate::terminal::output::on_stderr;
 
-/// Reads anew whenever the operator says so, and has `rebind` give it to whatever is open, which
-/// says whether the list of tools has changed; `listed` is a session that has these tools then.
-/// Returns when the terminal has gone. What is under way when this is dropped is given up.
+/// Reloads whenever the operator asks for it. `rebind` applies that to all open conversations and
+/// returns whether the list of tools has changed; afterwards, `listed` is a session with these
+/// tools. Returns when the terminal is gone. Dropping the future cancels a reload that is under
+/// way.
 pub async fn on_hangup(
     mut hangups: Hangups,
     setup: &Setup,
@@ -24,7 +25,7 @@ pub async fn on_hangup(
         let stop = CancellationToken::new();
         let _given_up = stop.clone().drop_guard();
         let (setup, listed, rebind) = (setup.clone(), listed.clone(), rebind.clone());
-        // Reading and checking a component keeps a thread busy, and those that serve are few.
+        // Loading and checking a component blocks a thread, and there are few serving threads.
         let reloading = spawn_blocking(move || {
             let reloading = reload(&setup, &listed, rebind);
             Handle::current().block_on(stop.run_until_cancelled(reloading))
@@ -36,7 +37,7 @@ pub async fn on_hangup(
     }
 }
 
-/// Standard error tells what came of it.
+/// Reloads, and reports the result on standard error.
 async fn reload(setup: &Setup, listed: &Session, rebind: impl Fn() -> Result<bool, ServeError>) {
     let count = match setup.read_anew().await {
         Ok(count) => count,

@@ -1,4 +1,4 @@
-//! What all conversations of a server have in common.
+//! The shared setup of a server's conversations.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -21,15 +21,15 @@ use crate::bundled::CATALOG;
 use crate::failure::Failure;
 use crate::rules;
 
-/// Why a preview is discarded that its tool keeps in memory only.
+/// The reason for discarding a preview that exists only in its tool's memory.
 const REASON: &str =
     "undecided when `airlock serve` ended, and the tool keeps its preview only in memory";
 
-/// The same of one conversation of several.
+/// The same reason, for one of several conversations.
 const REASON_OF_ONE: &str =
     "undecided when its conversation ended, and the tool keeps its preview only in memory";
 
-/// What is served, for whom and under which rules. Clones are the same.
+/// The served plugins, the arguments and the rules. Clones share state.
 #[derive(Clone)]
 pub struct Setup {
     pub request: Arc<Request>,
@@ -41,8 +41,10 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// Reads the configuration.
+    ///
     /// # Errors
-    /// Where something is wrong in the configuration.
+    /// If the configuration is invalid.
     pub fn new(
         request: Request,
         served: Vec<Served>,
@@ -69,12 +71,12 @@ impl Setup {
         &self.workspace
     }
 
-    /// Reads the plugins and the rules anew, for what is opened and [rebound](Setup::rebind) from
-    /// here on. What is pending, and what is open, stays under the policy that it has: nothing else
-    /// of the configuration is read. Gives the number of plugins.
+    /// Reloads the plugins and the rules, for everything that is opened or [rebound](Setup::rebind)
+    /// from now on. Open conversations and pending actions keep their policy, because nothing else
+    /// of the configuration is read. Returns the number of plugins.
     ///
     /// # Errors
-    /// Where something is wrong in the configuration. Everything is as it was then.
+    /// If the configuration is invalid. Nothing has changed then.
     pub async fn read_anew(&self) -> Result<usize, Failure> {
         let given = Given {
             workspace: Some(self.workspace.clone()),
@@ -93,7 +95,7 @@ impl Setup {
         Ok(count)
     }
 
-    /// Gives a conversation that is open the tools that it would have if it were opened now. Says
+    /// Gives an open conversation the tools that it would have if it were opened now. Returns
     /// whether its list of tools has changed by that.
     ///
     /// # Errors
@@ -102,7 +104,8 @@ impl Setup {
         server.rebind(self.producers())
     }
 
-    /// The server of the only conversation. It has a stack of its own, unless it was given a name.
+    /// Opens the server of the only conversation. It has its own stack, unless the session is
+    /// named.
     ///
     /// # Errors
     /// If the session can't be opened, or the store can't be read.
@@ -121,7 +124,7 @@ impl Setup {
             .map_err(failure)
     }
 
-    /// Discards what of it can't be applied any more.
+    /// Discards the conversation's actions that can't be applied any more.
     ///
     /// # Errors
     /// If the store can't be used.
@@ -193,7 +196,8 @@ impl Setup {
 
 #[async_trait]
 impl Sessions for Setup {
-    /// What is pending of others is not told of: they may be other principals'.
+    /// Opens a conversation. It is not told of other pending actions, because they may belong to
+    /// other principals.
     fn open(&self, conversation: Option<&Conversation<'_>>) -> Result<Server, ServeError> {
         let of_workspace = self.request.session.id(&self.store);
         let id = match conversation {

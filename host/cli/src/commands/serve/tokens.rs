@@ -14,13 +14,13 @@ use crate::failure::Failure;
 /// The largest file that is read.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Whom the first token is of.
+/// The principal of the first token.
 const OWNER: &str = "owner";
 
-/// Reads the file that is named; or else the user's own, which is made where there is none.
+/// Reads the named file, or else the user's default one, which is created if it doesn't exist.
 ///
 /// # Errors
-/// If it can't be read or made, if others may read it, and if something is wrong in it.
+/// If the file can't be read or created, if others may read it, or if it is invalid.
 pub fn read_or_make(named: Option<&Path>) -> Result<(Tokens, PathBuf), Failure> {
     let file = match named {
         Some(named) => named.to_owned(),
@@ -40,8 +40,8 @@ pub fn read_or_make(named: Option<&Path>) -> Result<(Tokens, PathBuf), Failure> 
     Ok((tokens, std::path::absolute(&file).unwrap_or(file)))
 }
 
-/// Makes one with a token that nobody can guess, for this user alone. Another process that does so
-/// at the same time may be faster: then it is that one's.
+/// Creates a file with a random token, which only this user can read. If another process is faster,
+/// its file is kept.
 fn make(file: &Path) -> io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;

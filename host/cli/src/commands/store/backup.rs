@@ -1,5 +1,5 @@
-//! `airlock store backup` and `restore`: of a store in a file. A server has tools of its own for
-//! that.
+//! `airlock store backup` and `restore`, for stores in a file. Database servers have their own
+//! tools for that.
 
 use std::path::{Path, PathBuf};
 
@@ -56,7 +56,7 @@ pub async fn restore(from: &Path, store: &Named, out: &mut Output) -> Result<Exi
         }
     };
     refuse_store_at(path)?;
-    // What is advised about a store that is damaged is to restore a backup.
+    // The usual hint for a damaged store is to restore a backup.
     let restored = file::restore(from, path).await.map_err(Failure::from);
     restored.map_err(|failure| match failure.kind() {
         "store-damaged" => failure.with_hint("restore another backup"),
@@ -72,7 +72,8 @@ pub async fn restore(from: &Path, store: &Named, out: &mut Output) -> Result<Exi
     Ok(Exit::Done)
 }
 
-/// What SQLite left beside a store that was removed would be taken for the restored one's.
+/// Refuses to restore next to files that SQLite left for a removed store. It would take them for
+/// the restored one's.
 fn refuse_store_at(path: &Path) -> Result<(), Failure> {
     let beside = |end: &str| {
         let mut path = path.as_os_str().to_owned();

@@ -1,5 +1,5 @@
-//! `airlock store retention`, `limit` and `prune`: how long decisions are kept, how much may be,
-//! and forgetting what is old.
+//! `airlock store retention`, `limit` and `prune`: how long decisions are kept, how much is kept,
+//! and removing old ones.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ pub async fn forget(id: &str, store: &Named, out: &mut Output) -> Result<Exit, F
     let store = store::open(store, WhenMissing::Refuse).await?;
     let record = store.find(id).await?;
     let id = &record.action.id;
-    // Somebody else may have been faster.
+    // Another process may have been faster.
     let is_gone = store.durable().forget(id).await? || store.durable().find(id).await?.is_none();
     if !is_gone {
         let discard = store.command(&["resolve", "discard", "--reason", "…", "--id", id.short()]);
@@ -51,7 +51,7 @@ pub async fn forget(id: &str, store: &Named, out: &mut Output) -> Result<Exit, F
     Ok(Exit::Done)
 }
 
-/// As the command takes it.
+/// Formats a retention as the command accepts it.
 pub fn word(retention: Option<Duration>) -> String {
     match retention {
         Some(kept) => time::option(kept),

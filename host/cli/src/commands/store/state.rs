@@ -1,4 +1,4 @@
-//! `airlock store stats` and `check`: how much is kept, and whether all is as it should be.
+//! `airlock store stats` and `check`: how much is stored, and whether it is intact.
 
 use airlock_desk::store::{self, Named, WhenMissing};
 use airlock_render::{Block, Line, Role};
@@ -9,10 +9,10 @@ use crate::failure::{Exit, Failure};
 use crate::terminal::output::{Output, on_stderr};
 use crate::terminal::size;
 
-/// How many open actions are read for a number that no store keeps.
+/// The most open actions that are read to compute a number that stores don't keep.
 const READ: u64 = 5_000;
 
-/// Letters of the longest name.
+/// The length of the longest name.
 const NAMES: usize = 11;
 
 pub async fn stats(store: &Named, out: &mut Output) -> Result<Exit, Failure> {
@@ -20,7 +20,7 @@ pub async fn stats(store: &Named, out: &mut Output) -> Result<Exit, Failure> {
     let stats = store.durable().stats().await?;
     let kept = store.durable().retention().await?;
     let limit = store.durable().byte_limit().await?;
-    // To find them all are read.
+    // All open actions are read to find the unreadable ones.
     let unreadable = match stats.pending + stats.resolving {
         0..=READ => Some(store.durable().unreadable_actions().await?.len()),
         _ => None,

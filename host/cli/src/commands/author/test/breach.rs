@@ -1,11 +1,11 @@
-//! What was expected and what came, for people.
+//! The expected and the actual result, for people.
 
 use std::fmt::Write;
 
 use airlock_test_kit::{Breach, Entry, Example, Files, short};
 use similar::{ChangeTag, TextDiff};
 
-/// Lines: both in a line each where they are short, or the difference of the two.
+/// Returns both results, one per line if they are short, or else their difference.
 pub fn lines(breach: &Breach) -> Vec<String> {
     let (expected, came) = (breach.expected.trim_end(), breach.came.trim_end());
     if !expected.contains('\n') && !came.contains('\n') {
@@ -26,7 +26,7 @@ pub fn lines(breach: &Breach) -> Vec<String> {
     lines
 }
 
-/// The call that shows it, in lines.
+/// Returns the lines of the call that shows the breach.
 pub fn example(example: &Example) -> Vec<String> {
     let call = format!("{} {}", example.tool, short(&example.params));
     vec![
@@ -42,7 +42,7 @@ fn files(files: &Files) -> String {
     let mut text = String::new();
     for (index, (path, entry)) in files.iter().enumerate() {
         let separator = if index == 0 { "" } else { ", " };
-        // A string can always be written to.
+        // Writing to a string never fails.
         let _ = match entry {
             Entry::Folder => write!(text, "{separator}{path}/"),
             Entry::Link(target) => write!(text, "{separator}{path} -> {}", target.display()),

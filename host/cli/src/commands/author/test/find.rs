@@ -1,4 +1,4 @@
-//! From a project or a component to what is to be tested.
+//! Finding the component to test, from a project or a component.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,10 +15,10 @@ use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::on_stderr;
 use crate::terminal::progress::Progress;
 
-/// Where cases are, in a project.
+/// The file with a project's cases.
 pub const CASES: &str = "airlock-test.toml";
 
-/// Where the tools of the languages put a component, in a project.
+/// The folders of a project into which the languages' tools write a component.
 const PLACES: [&str; 5] = [
     "target/wasm32-wasip2/release",
     "target/wasm32-wasip2/debug",
@@ -27,23 +27,23 @@ const PLACES: [&str; 5] = [
     ".",
 ];
 
-/// What is to be tested.
+/// The component to test, and its cases.
 #[derive(Debug)]
 pub struct TestSubject {
     /// A file, or the name of a bundled plugin.
     pub component: OsString,
     pub cases: Vec<PathBuf>,
-    /// Where one more case goes, for people.
+    /// The place for further cases, for people.
     pub place_for_cases: String,
-    /// Whether it was built just now.
+    /// True if it was just built.
     pub built: bool,
 }
 
-/// Finds the component; one of a project is built first where that is due, unless somebody doesn't
-/// want that.
+/// Finds the component. If a project's component is out of date, builds it first, unless the
+/// request says not to.
 ///
 /// # Errors
-/// Where there is no component, and where it can't be built.
+/// If there is no component, or it can't be built.
 pub async fn find(
     request: &Request,
     interrupt: &Interrupt,
@@ -88,7 +88,8 @@ fn place_for(cases: &[PathBuf], otherwise: &str) -> String {
     }
 }
 
-/// Why a build is due, for people; none where it isn't, or where nobody wants it.
+/// Returns why a build is needed, for people. Returns `None` if it isn't, or if the request says
+/// not to build.
 fn why_build(request: &Request, component: Option<&Path>) -> Option<String> {
     let folder = &request.subject;
     if request.no_build || !is_project(folder) {
@@ -97,7 +98,7 @@ fn why_build(request: &Request, component: Option<&Path>) -> Option<String> {
     let Some(component) = component else {
         return Some("it has no component yet".to_owned());
     };
-    // What says how to test, and what a test writes, changes no component.
+    // Test cases and test reports don't affect the component.
     let report = request.junit.iter();
     let others: Vec<PathBuf> = report
         .chain(&request.cases)
@@ -114,7 +115,7 @@ fn why_build(request: &Request, component: Option<&Path>) -> Option<String> {
     ))
 }
 
-/// The one that was written last, of those in the usual places.
+/// Returns the newest component in the usual places.
 fn newest_component(folder: &Path) -> Option<PathBuf> {
     let components = PLACES
         .iter()
@@ -124,7 +125,7 @@ fn newest_component(folder: &Path) -> Option<PathBuf> {
         .filter(|path| path.extension().is_some_and(|ending| ending == "wasm"));
     components.max_by_key(|path| {
         let written = fs::metadata(path).and_then(|metadata| metadata.modified());
-        // Where two are of one moment, the name decides, so that it is always the same.
+        // If two have the same time, the name decides, to be deterministic.
         (written.unwrap_or(SystemTime::UNIX_EPOCH), path.clone())
     })
 }
@@ -133,7 +134,7 @@ fn not_built(folder: &Path) -> Failure {
     let message = format!("there is no component in {}", folder.display());
     let hint = match is_project(folder) {
         true => format!("build it first: `{}`", build_command(folder)),
-        // Whatever else a project is built by, this is the usual way to begin it.
+        // Whatever else builds a project with a Makefile, this is the usual way to start.
         false if folder.join("Makefile").exists() => format!(
             "build it first: `make -C {}`",
             shell::quote(&folder.to_string_lossy())

@@ -10,11 +10,11 @@ use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use super::breach;
 use crate::failure::Failure;
 
-/// A suite for the cases, one for the plugin, one for each tool, and one for what was untried
-/// besides properties. What was untried is skipped, or a failure where it is `strict`.
+/// Returns one suite for the cases, one for the plugin, one for each tool, and one for everything
+/// else that was untried. Untried checks are skipped, or failures if `strict`.
 ///
 /// # Errors
-/// Where the report can't be written as XML.
+/// If the report can't be written as XML.
 pub fn xml(plugin: &Plugin, report: &Report, strict: bool) -> Result<String, Failure> {
     let mut junit = quick_junit::Report::new(format!("airlock test {}", plugin.name()));
     if !report.cases.is_empty() {

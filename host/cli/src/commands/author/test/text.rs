@@ -8,7 +8,7 @@ use airlock_test_kit::{CaseReport, Note, Outcome, PropertyReport, Report, ToolRe
 
 use super::{TestSubject, breach, untried};
 
-/// How a line says how it went, in one width.
+/// The results at the start of a line, all of the same width.
 const HELD: &str = "held   ";
 const BROKEN: &str = "BROKEN ";
 const UNTRIED: &str = "untried";
@@ -86,7 +86,7 @@ fn of_property(property: &PropertyReport) -> Block {
     let placed = |line: Line| line.indented(2).hanging(9);
     match &property.outcome {
         Outcome::Held { .. } => Block::from(placed(Line::from(format!("{HELD}  {about}")))),
-        // Why stands below all results, once for all properties that share it.
+        // The reason follows below all results, once for all properties that share it.
         Outcome::Untried { .. } => {
             let sign = Line::new().with_role(Role::Note, UNTRIED);
             Block::from(placed(sign.with(format!("  {about}"))))

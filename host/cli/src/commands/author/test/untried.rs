@@ -1,9 +1,9 @@
-//! What no try could look at, for people.
+//! The checks that were not tried, for people.
 
 use airlock_render::{Block, Line, Role};
 use airlock_test_kit::{Untried, UntriedKind};
 
-/// Nothing where all was tried. `cases` says where an author's cases are.
+/// Returns an empty block if everything was tried. `cases` is the place of an author's cases.
 pub fn block(untried: &[Untried], strict: bool, cases: &str) -> Block {
     if untried.is_empty() {
         return Block::new();
@@ -31,7 +31,7 @@ pub fn block(untried: &[Untried], strict: bool, cases: &str) -> Block {
 }
 
 fn of(untried: &Untried) -> Block {
-    // The host leaves out what has no name, too.
+    // The host rejects tools without a name, too.
     let name = match untried.tool.is_empty() {
         true => Line::from("A tool without a name"),
         false => Line::from("Tool ").with_quoted(Role::Title, &*untried.tool),
