@@ -85,7 +85,8 @@ fn problem(command: &str, help: &mut Help) -> Option<String> {
     let options = options.map(|it| it.trim_end_matches([',', ';', '.', ':']));
     let mut missing = options.filter(|it| {
         let tools = ["--files", "--find", "--replace", "--ops.", "--paths"];
-        !text.contains(*it) && !(is_tools && tools.iter().any(|tool| it.starts_with(tool)))
+        let is_tools = is_tools && tools.iter().any(|tool| it.starts_with(tool));
+        !is_tools && !text.contains(*it)
     });
     missing.next().map(|it| format!("no option {it}"))
 }
