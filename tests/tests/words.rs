@@ -120,7 +120,7 @@ fn documents_and_sources_are_in_plain_english() {
     for (group, lines, most) in [
         ("README.md", lines(&["README.md"]), 2.0),
         ("pages", lines(&pages), 2.0),
-        ("strings", strings.collect(), 3.6),
+        ("strings", strings.collect(), 3.8),
         (
             "comments",
             comments.map(|it| it[1].to_owned()).collect(),

@@ -27,8 +27,7 @@ use crate::walk::{WalkEntry, walk};
 /// takes seconds and a hundred times its size in memory.
 pub(crate) const MAX_FILE_BYTES: u64 = 4 << 20;
 
-/// The most files that one action can change, if its state has room for them. It is the host's
-/// limit for an apply.
+/// The most files that one action can change: the host's limit for an apply.
 const MAX_FILES: usize = 100_000;
 
 /// The advice when there are too many matches.

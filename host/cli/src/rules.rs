@@ -49,7 +49,7 @@ pub fn of(settings: &Settings, workspace: &Path, store: &Store) -> Rules {
     settings.rules(own.iter().map(String::as_str))
 }
 
-/// Returns the program's own files in the workspace that don't have their default names.
+/// Returns the store's files, if the store is in the workspace.
 fn own_paths(workspace: &Path, store: &Store) -> Vec<String> {
     let Location::File(file) = &store.choice().location else {
         return Vec::new();

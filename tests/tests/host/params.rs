@@ -102,7 +102,7 @@ async fn params_that_are_a_text_are_checked_as_a_value_is() {
         let refused = Params::from_text(text).unwrap_err().to_string();
         assert!(refused.contains(part), "{text}: {refused}");
     };
-    let twice = "\"count\" stands twice";
+    let twice = "\"count\" appears twice";
     check(r#"{"name": "a", "count": 1, "count": 11}"#, twice);
     check(r#"{"name": "a", "count": 1e400}"#, "number out of range");
     check(r#"{"name": "a", "count": 1"#, "EOF");

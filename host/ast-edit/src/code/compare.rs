@@ -19,7 +19,7 @@ pub(super) struct Replaced {
 pub(super) struct Changes {
     /// The smallest nodes of the source that changed outside of the edits.
     pub nodes: Vec<Range<usize>>,
-    /// Those of these nodes that have new syntax errors in the result.
+    /// Such nodes that have new syntax errors in the result. They are not in `nodes`.
     pub broken: Vec<Range<usize>>,
 }
 

@@ -17,7 +17,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::terminal::style;
 
 /// Starts the log. By the number of `-v` options, it shows: nothing; guest messages, decisions and
-/// warnings; all of Airlock's events; everything.
+/// warnings; Airlock's debug events; all of Airlock's events, and debug events of other crates.
 pub fn start(verbose: u8) {
     let shown = match verbose {
         0 => return,

@@ -23,7 +23,7 @@ use tokio::time::timeout;
 
 use crate::surrogates;
 
-/// What is answered.
+/// An answer to a request.
 pub type Answer = Response<BoxBody<Bytes, Infallible>>;
 
 /// How long the body of a request may take to arrive.

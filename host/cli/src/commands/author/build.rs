@@ -26,7 +26,7 @@ const NAMES: usize = 8;
 pub struct Request {
     /// The project's folder.
     pub folder: PathBuf,
-    /// The folder for the component, if not the project's.
+    /// The component's file. Default: `build/NAME.wasm` in the project's folder.
     pub output: Option<PathBuf>,
     /// Arguments for the language's own build tool.
     pub options: Vec<OsString>,
