@@ -1,7 +1,7 @@
 //! The workspace as an action leaves it: which paths exist, and where links lead.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use airlock_model::effects::{Change, ChangeKind};
@@ -27,9 +27,9 @@ pub(super) struct After<'a> {
     /// The targets of all links, by path after the action.
     links: BTreeMap<String, String>,
     /// All links, before and after, by the paths that they lead to.
-    by_target: BTreeMap<String, Vec<String>>,
+    by_target: BTreeMap<String, BTreeSet<String>>,
     /// The same, by the other links that they lead through.
-    through: BTreeMap<String, Vec<String>>,
+    through: BTreeMap<String, BTreeSet<String>>,
     /// Aliases of directories, kept for the next file in them.
     of_directories: RefCell<HashMap<String, Option<Vec<String>>>>,
 }
@@ -76,20 +76,17 @@ impl<'a> After<'a> {
     /// Adds these links by the paths that they lead to, and by the links that they lead through: a
     /// change of any of these changes what the link means.
     fn add_links(&mut self, links: &BTreeMap<String, String>) {
-        let add = |by: &mut BTreeMap<String, Vec<String>>, path, link: &String| {
-            let names = by.entry(path).or_default();
-            if !names.contains(link) {
-                names.push(link.clone());
-            }
-        };
         for link in links.keys() {
+            let add = |by: &mut BTreeMap<String, BTreeSet<String>>, path| {
+                by.entry(path).or_default().insert(link.clone());
+            };
             let mut through = Vec::new();
             let end = self.follow(links, link, |link| through.push(link.to_owned()));
             if let Some(end) = end {
-                add(&mut self.by_target, end, link);
+                add(&mut self.by_target, end);
             }
             for path in through {
-                add(&mut self.through, path, link);
+                add(&mut self.through, path);
             }
         }
     }
@@ -262,7 +259,8 @@ impl<'a> After<'a> {
     }
 
     fn aliases_of(&self, path: &str, is_joint: &impl Fn(&str) -> bool) -> Option<Vec<String>> {
-        let mut aliases = self.through.get(path).cloned().unwrap_or_default();
+        let through = self.through.get(path).into_iter().flatten();
+        let mut aliases: Vec<String> = through.cloned().collect();
         let mut seen = HashSet::new();
         let mut looked_at = 0;
         let mut next = Some(path.to_owned());
