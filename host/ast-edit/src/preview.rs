@@ -159,7 +159,7 @@ struct Diffs<'a> {
 
 /// The end of the diffs: before this hunk of this file.
 #[derive(Clone, Copy)]
-struct Place {
+struct DiffEnd {
     file: usize,
     hunk: usize,
     hunks: usize,
@@ -192,7 +192,7 @@ impl Diffs<'_> {
             let unified = unified.context_radius(CONTEXT);
             let hunks: Vec<String> = unified.iter_hunks().map(|hunk| hunk.to_string()).collect();
             for (number, hunk) in hunks.iter().enumerate() {
-                let here = Place {
+                let here = DiffEnd {
                     file: index,
                     hunk: number,
                     hunks: hunks.len(),
@@ -221,11 +221,11 @@ impl Diffs<'_> {
     }
 
     /// Returns the files of which nothing is shown.
-    fn files_after(&self, place: Place) -> &[Matched] {
+    fn files_after(&self, place: DiffEnd) -> &[Matched] {
         &self.matched[place.file + usize::from(place.hunk > 0)..]
     }
 
-    fn left_out(&self, place: Place) -> String {
+    fn left_out(&self, place: DiffEnd) -> String {
         let files = self.files_after(place);
         let replacements: usize = files.iter().map(|file| file.edits.len()).sum();
         let mut parts = Vec::new();
@@ -247,7 +247,7 @@ impl Diffs<'_> {
     }
 
     /// Returns the names and numbers of changes of those files, as far as they fit.
-    fn names(&self, place: Place, room: usize) -> String {
+    fn names(&self, place: DiffEnd, room: usize) -> String {
         let mut names = "\n".to_owned();
         let files = self.files_after(place);
         for (index, file) in files.iter().enumerate() {

@@ -283,7 +283,10 @@ pub fn refusal(judgement: &Judgement) -> String {
 pub fn why(judgement: &Judgement) -> String {
     let strictest = judgement.because.iter();
     let strictest = strictest.take_while(|it| it.verdict == judgement.verdict);
-    let told: Vec<_> = strictest.take(TOLD).map(ToString::to_string).collect();
+    let told: Vec<_> = strictest
+        .take(MAX_REASONS)
+        .map(ToString::to_string)
+        .collect();
     told.join("; ")
 }
 
@@ -291,4 +294,4 @@ pub fn why(judgement: &Judgement) -> String {
 const HOUR: Duration = Duration::from_secs(3600);
 
 /// How many reasons are told.
-const TOLD: usize = 3;
+const MAX_REASONS: usize = 3;

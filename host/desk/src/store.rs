@@ -43,14 +43,14 @@ enum ChosenBy {
 
 /// The store options of a command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Named {
+pub struct StoreOptions {
     /// The store.
     pub store: Option<OsString>,
     /// A configuration that replaces the user's; it may set the store.
     pub config: Option<PathBuf>,
 }
 
-impl Named {
+impl StoreOptions {
     fn config(&self) -> Option<&Path> {
         self.config.as_deref()
     }
@@ -68,7 +68,7 @@ pub enum WhenMissing {
 
 /// The choice of a store.
 #[derive(Debug, Clone)]
-pub struct Choice {
+pub struct StoreChoice {
     /// The store's location.
     pub location: Location,
     chosen: ChosenBy,
@@ -78,11 +78,11 @@ pub struct Choice {
 
 /// An open store.
 pub struct Store {
-    choice: Choice,
+    choice: StoreChoice,
     durable: Arc<dyn DurableStore>,
 }
 
-impl Choice {
+impl StoreChoice {
     /// Chooses the store: the one that the user named, else that of `AIRLOCK_STORE`, else that of
     /// the operator's configuration, else the user's default store. Files in a workspace can't
     /// choose it.
@@ -90,7 +90,7 @@ impl Choice {
     /// # Errors
     /// Fails if the address or the configuration is invalid, or if the user has no folder for a
     /// store.
-    pub fn of(named: &Named) -> Result<Self, Error> {
+    pub fn of(named: &StoreOptions) -> Result<Self, Error> {
         let variable = || env::var_os(VARIABLE).filter(|store| !store.is_empty());
         let (store, chosen) = match (&named.store, variable()) {
             (Some(store), _) => (Some(store.clone()), ChosenBy::Option),
@@ -230,12 +230,12 @@ pub fn state_folder() -> Result<PathBuf, Error> {
     Ok(state.join("airlock"))
 }
 
-/// Opens the store that the user named, or the default one: see [`Choice::of`].
+/// Opens the store that the user named, or the default one: see [`StoreChoice::of`].
 ///
 /// # Errors
-/// The errors of [`Choice::of`], and those of opening the store.
-pub async fn open(named: &Named, missing: WhenMissing) -> Result<Store, Error> {
-    let choice = Choice::of(named)?;
+/// The errors of [`StoreChoice::of`], and those of opening the store.
+pub async fn open(named: &StoreOptions, missing: WhenMissing) -> Result<Store, Error> {
+    let choice = StoreChoice::of(named)?;
     let durable = match &choice.location {
         Location::File(path) => file::open(path, choice.makes(missing)).await?,
         Location::Postgres(address) => server::connect(address).await?,
@@ -244,7 +244,7 @@ pub async fn open(named: &Named, missing: WhenMissing) -> Result<Store, Error> {
 }
 
 /// The number of ids that an ambiguity error lists.
-const TOLD: usize = 5;
+const MAX_LISTED_IDS: usize = 5;
 
 impl Store {
     /// Returns the store, with its operations for operators.
@@ -273,11 +273,11 @@ impl Store {
     }
 
     /// Returns how the store was chosen.
-    pub fn choice(&self) -> &Choice {
+    pub fn choice(&self) -> &StoreChoice {
         &self.choice
     }
 
-    /// See [`Choice::command`].
+    /// See [`StoreChoice::command`].
     pub fn command(&self, words: &[&str]) -> String {
         self.choice.command(words)
     }
@@ -292,10 +292,13 @@ impl Store {
         if let Some(record) = self.durable().find(&id).await? {
             return Ok(record);
         }
-        let mut alike = self.durable().ids_like(id.as_str(), TOLD + 1).await?;
+        let mut alike = self
+            .durable()
+            .ids_like(id.as_str(), MAX_LISTED_IDS + 1)
+            .await?;
         if alike.len() > 1 {
-            let more = alike.len() > TOLD;
-            alike.truncate(TOLD);
+            let more = alike.len() > MAX_LISTED_IDS;
+            alike.truncate(MAX_LISTED_IDS);
             return Err(Error::SeveralActions {
                 part: id,
                 alike: self.labelled(alike).await?,
@@ -406,8 +409,8 @@ mod tests {
         check("", None);
     }
 
-    fn choice(store: &str, chosen: ChosenBy) -> Choice {
-        Choice {
+    fn choice(store: &str, chosen: ChosenBy) -> StoreChoice {
+        StoreChoice {
             location: Location::read(store.into()).unwrap(),
             chosen,
             config: None,
@@ -456,7 +459,7 @@ mod tests {
 
     #[test]
     fn a_command_names_the_configuration_that_an_option_named() {
-        let choice = Choice {
+        let choice = StoreChoice {
             config: Some("/my conf.toml".into()),
             ..choice("my.db", ChosenBy::File)
         };

@@ -14,7 +14,7 @@ use crate::store::Store;
 
 /// A request to decide about an action.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub struct ResolveRequest {
     /// The decision.
     pub decision: Decision,
     /// The action's id, in any session. If `None`, the session's topmost action.
@@ -43,7 +43,7 @@ impl Target {
     /// Fails if there is no such action, if it is resolved already, if it was previewed elsewhere
     /// than stated, if it can't be applied here, or if the store can't be used. A failure doesn't
     /// count as an attempt.
-    pub async fn find(request: &Request, store: &Store) -> Result<Self, Error> {
+    pub async fn find(request: &ResolveRequest, store: &Store) -> Result<Self, Error> {
         let (target, state) = match &request.id {
             Some(id) => named(request, store, id).await?,
             None => topmost(request, store).await?,
@@ -59,7 +59,10 @@ impl Target {
     ///
     /// # Errors
     /// Fails if there is none, if one may have been applied already, or if the store can't be used.
-    pub async fn all(request: &Request, store: &Store) -> Result<Vec<Request>, Error> {
+    pub async fn all(
+        request: &ResolveRequest,
+        store: &Store,
+    ) -> Result<Vec<ResolveRequest>, Error> {
         let session = request.session.id(store);
         let pending = store.pending().list(&session).await?;
         if pending.is_empty() {
@@ -71,7 +74,7 @@ impl Target {
         {
             return Err(interrupted(one, store));
         }
-        let named = pending.iter().map(|stacked| Request {
+        let named = pending.iter().map(|stacked| ResolveRequest {
             id: Some(stacked.action.id.to_string()),
             ..request.clone()
         });
@@ -79,7 +82,7 @@ impl Target {
     }
 
     /// Returns the workspace to open the session in. A missing workspace doesn't prevent a discard.
-    pub fn workspace_to_open(&self, request: &Request) -> Option<Arc<Path>> {
+    pub fn workspace_to_open(&self, request: &ResolveRequest) -> Option<Arc<Path>> {
         if let (true, Some(named)) = (request.same_workspace, &request.session.workspace) {
             return Some(real_path(named).into());
         }
@@ -94,7 +97,7 @@ impl Target {
     /// Fails if the store can't be used.
     pub async fn alike(
         &self,
-        request: &Request,
+        request: &ResolveRequest,
         store: &Store,
     ) -> Result<Vec<StackedAction>, Error> {
         let mut alike = store.pending().list(&self.session).await?;
@@ -108,7 +111,7 @@ impl Target {
     }
 
     /// Returns how the workspace differs from the previewed one, if the decision would change it.
-    pub fn difference(&self, request: &Request) -> Option<HostError> {
+    pub fn difference(&self, request: &ResolveRequest) -> Option<HostError> {
         if request.decision != Decision::Apply {
             return None;
         }
@@ -119,7 +122,7 @@ impl Target {
     }
 
     /// Checks that the named workspace is the previewed one.
-    fn check_workspace(&self, request: &Request) -> Result<(), Error> {
+    fn check_workspace(&self, request: &ResolveRequest) -> Result<(), Error> {
         if is_named(request, &self.action) {
             return Ok(());
         }
@@ -151,7 +154,7 @@ impl Target {
 }
 
 /// Returns true if no workspace was named, or if the action was previewed in the named one.
-fn is_named(request: &Request, action: &PendingAction) -> bool {
+fn is_named(request: &ResolveRequest, action: &PendingAction) -> bool {
     match &request.session.workspace {
         Some(named) if !request.same_workspace => {
             action.workspace.as_deref() == Some(&real_path(named))
@@ -160,7 +163,11 @@ fn is_named(request: &Request, action: &PendingAction) -> bool {
     }
 }
 
-async fn named(request: &Request, store: &Store, id: &str) -> Result<(Target, ActionState), Error> {
+async fn named(
+    request: &ResolveRequest,
+    store: &Store,
+    id: &str,
+) -> Result<(Target, ActionState), Error> {
     let record = store.find(id).await?;
     if let Some(named) = &request.session.session
         && *named != *record.session.as_str()
@@ -179,7 +186,7 @@ async fn named(request: &Request, store: &Store, id: &str) -> Result<(Target, Ac
     Ok((Target::from(record), state))
 }
 
-async fn topmost(request: &Request, store: &Store) -> Result<(Target, ActionState), Error> {
+async fn topmost(request: &ResolveRequest, store: &Store) -> Result<(Target, ActionState), Error> {
     let session = request.session.id(store);
     let Some(top) = store.pending().peek(&session).await? else {
         return Err(nothing(request, &session, store).await);
@@ -191,7 +198,7 @@ async fn topmost(request: &Request, store: &Store) -> Result<(Target, ActionStat
     Ok((Target { session, action }, state))
 }
 
-async fn nothing(request: &Request, session: &SessionId, store: &Store) -> Error {
+async fn nothing(request: &ResolveRequest, session: &SessionId, store: &Store) -> Error {
     let open = store.durable().open_actions(Scope::Session(session)).await;
     let advice = match open.as_deref() {
         Ok([resolving, ..]) => format!(
@@ -207,7 +214,7 @@ async fn nothing(request: &Request, session: &SessionId, store: &Store) -> Error
 }
 
 /// Returns a hint that other conversations in the workspace have pending actions.
-async fn elsewhere(request: &Request, session: &SessionId, store: &Store) -> Option<String> {
+async fn elsewhere(request: &ResolveRequest, session: &SessionId, store: &Store) -> Option<String> {
     let choice = &request.session;
     let others = choice.of_others(session, store).await.ok()?;
     let told = match others.len() {

@@ -192,12 +192,12 @@ fn as_named<S: Serializer>(
 ) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
-    struct Named<'a> {
+    struct PushedAction<'a> {
         id: &'a str,
         label: &'a str,
         source_tool_name: &'a str,
     }
-    serializer.collect_seq(pushed.iter().map(|action| Named {
+    serializer.collect_seq(pushed.iter().map(|action| PushedAction {
         id: action.id.as_str(),
         label: &action.label,
         source_tool_name: &action.source_tool_name,

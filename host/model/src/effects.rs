@@ -261,8 +261,8 @@ impl Effects {
     /// bytes are kept.
     pub fn unverified(problem: impl Into<String>) -> Self {
         let mut problem: String = problem.into();
-        if problem.len() > PROBLEM {
-            problem.truncate(problem.floor_char_boundary(PROBLEM));
+        if problem.len() > MAX_PROBLEM_BYTES {
+            problem.truncate(problem.floor_char_boundary(MAX_PROBLEM_BYTES));
             problem.push('…');
             problem.shrink_to_fit();
         }
@@ -335,24 +335,27 @@ impl Effects {
     /// contents.
     pub fn for_model(&self) -> String {
         let mut text = format!("{}.", self.summary_for_model());
-        for change in self.changes.iter().take(TOLD) {
+        for change in self.changes.iter().take(MAX_LISTED_CHANGES) {
             text.push_str(&format!("\n- {change}"));
             for sentence in change.side_effects.sentences() {
                 text.push_str(&format!("; {sentence}"));
             }
         }
-        if self.changes.len() > TOLD {
-            text.push_str(&format!("\n- and {} more", self.changes.len() - TOLD));
+        if self.changes.len() > MAX_LISTED_CHANGES {
+            text.push_str(&format!(
+                "\n- and {} more",
+                self.changes.len() - MAX_LISTED_CHANGES
+            ));
         }
         text
     }
 }
 
 /// The number of bytes of a problem that are kept.
-const PROBLEM: usize = 1000;
+const MAX_PROBLEM_BYTES: usize = 1000;
 
 /// The number of changes that a model gets by path. [`Effects::changes`] has all of them.
-const TOLD: usize = 50;
+const MAX_LISTED_CHANGES: usize = 50;
 
 /// The effects of one action in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// The most bytes of content in one result. Clients put it into a model's context, and cut or
 /// refuse longer ones: Claude Code accepts 25,000 tokens.
-const MOST: usize = 50_000;
+const MAX_RESULT_BYTES: usize = 50_000;
 
 /// The most bytes of the host's part, not counting its notes about omitted content.
 const MOST_OF_HOST: usize = 30_000;
@@ -229,7 +229,7 @@ fn bounded(mut told: ForModel) -> ForModel {
             "…\n{cut} bytes of what Airlock says are left out here."
         ));
     }
-    let mut room = MOST - told.host.len().min(MOST_OF_HOST);
+    let mut room = MAX_RESULT_BYTES - told.host.len().min(MOST_OF_HOST);
     let mut left_out = 0;
     for block in std::mem::take(&mut told.tool) {
         let length = block.byte_length();
@@ -252,7 +252,7 @@ fn bounded(mut told: ForModel) -> ForModel {
     }
     if left_out > 0 {
         told.host.push_str(&format!(
-            " {left_out} bytes are left out at the end; a result has at most {MOST}. Ask for less, for example for fewer files."
+            " {left_out} bytes are left out at the end; a result has at most {MAX_RESULT_BYTES}. Ask for less, for example for fewer files."
         ));
     }
     told
@@ -312,10 +312,13 @@ mod tests {
     #[test]
     fn a_long_result_is_cut_between_characters_and_the_host_says_so() {
         let mut told = ForModel::of_host("ü");
-        told.tool = vec![Content::text("ü".repeat(MOST)), Content::text("behind it")];
+        told.tool = vec![
+            Content::text("ü".repeat(MAX_RESULT_BYTES)),
+            Content::text("behind it"),
+        ];
         let told = bounded(told);
         assert_eq!(told.tool.len(), 1);
-        assert_eq!(told.tool[0].byte_length(), MOST - 2);
+        assert_eq!(told.tool[0].byte_length(), MAX_RESULT_BYTES - 2);
         assert!(
             told.host
                 .starts_with("ü 50011 bytes are left out at the end"),
@@ -323,11 +326,11 @@ mod tests {
             told.host
         );
         // Paths alone can exceed the limit of a result.
-        let mut told = ForModel::of_host("ü".repeat(MOST));
-        told.tool = vec![Content::text("ü".repeat(MOST))];
+        let mut told = ForModel::of_host("ü".repeat(MAX_RESULT_BYTES));
+        told.tool = vec![Content::text("ü".repeat(MAX_RESULT_BYTES))];
         let told = bounded(told);
         assert!(told.host.len() < MOST_OF_HOST + 500);
-        assert_eq!(told.tool[0].byte_length(), MOST - MOST_OF_HOST);
+        assert_eq!(told.tool[0].byte_length(), MAX_RESULT_BYTES - MOST_OF_HOST);
         assert!(told.host_text().ends_with("The tool's own words follow."));
     }
 

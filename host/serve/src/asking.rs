@@ -16,7 +16,7 @@ use rmcp::service::{
 };
 use tokio::runtime::Handle;
 
-use crate::question::{self, Choice};
+use crate::question::{self, Subject};
 use crate::tasks::Candidate;
 
 tokio::task_local! {
@@ -32,7 +32,7 @@ pub struct Caller {
     /// True if a call may become a task that the client polls.
     pub has_tasks: bool,
     /// The other actions that a person may choose, if the call names none.
-    pub others: Arc<[Choice]>,
+    pub others: Arc<[Subject]>,
     /// The session in which it calls `resolve`.
     session: Option<Session>,
     candidate: Arc<Mutex<Option<Candidate>>>,
@@ -118,7 +118,7 @@ impl Caller {
     pub fn resolving(
         &self,
         session: &Session,
-        others: Vec<Choice>,
+        others: Vec<Subject>,
         candidate: Option<Candidate>,
     ) -> Self {
         Self {

@@ -18,7 +18,7 @@ use tokio::time::sleep;
 
 use crate::asking::{self, Caller, Instead, Way};
 use crate::metrics::Meter;
-use crate::question::{self, Answer, Choice, Chosen};
+use crate::question::{self, Answer, Chosen, Subject};
 use crate::seal::{Asked, Seals};
 use crate::tasks::ANSWERED_WITHIN;
 
@@ -160,7 +160,7 @@ impl Decider {
         request: &ApprovalRequest<'_>,
         caller: &Caller,
         how: &str,
-        shown: Option<&[Choice]>,
+        shown: Option<&[Subject]>,
     ) -> Option<Approval> {
         let action = &request.action.action;
         // A terminal can't resolve an action that only exists in its tool's memory.
@@ -188,7 +188,7 @@ impl Decider {
         })
     }
 
-    fn question(&self, choices: &[Choice], request: &ApprovalRequest<'_>) -> ElicitRequestParams {
+    fn question(&self, choices: &[Subject], request: &ApprovalRequest<'_>) -> ElicitRequestParams {
         question::of(choices, request.resolution, |id| {
             self.command(&["show", id.as_str()])
         })
@@ -198,7 +198,7 @@ impl Decider {
         &self,
         caller: &Caller,
         request: &ApprovalRequest<'_>,
-        choices: &[Choice],
+        choices: &[Subject],
         answered: &ElicitResult,
     ) -> Approval {
         let action = &request.action.action;
@@ -318,14 +318,14 @@ fn let_through(judgement: &Judgement) -> Approval {
 }
 
 /// Returns the action that is to be applied, followed by those that may be chosen instead.
-fn choices(request: &ApprovalRequest<'_>, caller: &Caller) -> Vec<Choice> {
+fn choices(request: &ApprovalRequest<'_>, caller: &Caller) -> Vec<Subject> {
     let action = &request.action.action;
-    let wanted = Choice::of(action, request.effects.cloned());
+    let wanted = Subject::of(action, request.effects.cloned());
     let others = caller.others.iter().filter(|it| it.id != action.id);
     [wanted].into_iter().chain(others.cloned()).collect()
 }
 
-fn asked_about(request: &ApprovalRequest<'_>, choices: &[Choice]) -> Asked {
+fn asked_about(request: &ApprovalRequest<'_>, choices: &[Subject]) -> Asked {
     let shown: Vec<_> = choices.iter().map(|it| (&it.id, &it.effects)).collect();
     Asked {
         action: request.action.action.id.to_string(),

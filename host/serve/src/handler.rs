@@ -27,45 +27,45 @@ const SESSION: &str = "airlock/session";
 
 /// The handler of one client's messages.
 pub struct Handler {
-    place: Place,
+    place: Transport,
     hearing: Hearing,
 }
 
 impl Handler {
-    pub fn new(place: Place) -> Self {
+    pub fn new(place: Transport) -> Self {
         let hearing = Hearing::new(place.listing().changes());
         Self { place, hearing }
     }
 }
 
 /// The place of a client's conversation.
-pub enum Place {
+pub enum Transport {
     /// A single client over standard input and output.
     Stdio(Server),
     /// One of several clients over HTTP.
     Http(Visit),
 }
 
-impl Place {
+impl Transport {
     /// Returns the server that answers for everything that all conversations share.
     fn listing(&self) -> &Server {
         match self {
-            Place::Stdio(server) => server,
-            Place::Http(visit) => visit.listing(),
+            Transport::Stdio(server) => server,
+            Transport::Http(visit) => visit.listing(),
         }
     }
 
     fn may_decide(&self) -> bool {
         match self {
-            Place::Stdio(_) => true,
-            Place::Http(visit) => visit.principal().may_decide(),
+            Transport::Stdio(_) => true,
+            Transport::Http(visit) => visit.principal().may_decide(),
         }
     }
 
     fn principal(&self) -> Option<&str> {
         match self {
-            Place::Stdio(_) => None,
-            Place::Http(visit) => Some(&visit.principal().name),
+            Transport::Stdio(_) => None,
+            Transport::Http(visit) => Some(&visit.principal().name),
         }
     }
 
@@ -95,8 +95,8 @@ impl Place {
     /// Returns the other conversations of the same principal.
     fn beside(&self, here: &Server) -> Vec<Server> {
         match self {
-            Place::Stdio(_) => Vec::new(),
-            Place::Http(visit) => visit.beside(here),
+            Transport::Stdio(_) => Vec::new(),
+            Transport::Http(visit) => visit.beside(here),
         }
     }
 
@@ -108,8 +108,8 @@ impl Place {
     ) -> Result<T, ErrorData> {
         let in_server = |server: &Server| found(server.tasks(), id);
         let found = match self {
-            Place::Stdio(server) => in_server(server),
-            Place::Http(visit) => visit.in_conversations(in_server),
+            Transport::Stdio(server) => in_server(server),
+            Transport::Http(visit) => visit.in_conversations(in_server),
         };
         found.ok_or_else(|| {
             let id: String = id.chars().take(100).collect();
@@ -128,8 +128,8 @@ impl Place {
         context: &RequestContext<RoleServer>,
     ) -> Result<Result<Server, String>, ErrorData> {
         let visit = match self {
-            Place::Stdio(server) => return Ok(Ok(server.clone())),
-            Place::Http(visit) => visit,
+            Transport::Stdio(server) => return Ok(Ok(server.clone())),
+            Transport::Http(visit) => visit,
         };
         let here = match visit.conversation(context.meta.get(SESSION)) {
             Ok(here) => here,
@@ -171,7 +171,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         context.peer.set_peer_info(request.clone());
-        if let Place::Http(visit) = &self.place {
+        if let Transport::Http(visit) = &self.place {
             visit.initialized();
         }
         self.negotiate_initialize(&request)
@@ -205,7 +205,7 @@ impl ServerHandler for Handler {
     ) -> Result<DiscoverResult, ErrorData> {
         let versions = self.supported_protocol_versions().into_owned();
         let mut result = DiscoverResult::from_server_info(versions, self.get_info());
-        if let Place::Http(visit) = &self.place {
+        if let Transport::Http(visit) = &self.place {
             let meta = result.meta.get_or_insert_with(MetaObject::new);
             meta.insert(SESSION.to_owned(), visit.new_id().into());
         }

@@ -52,13 +52,13 @@ pub const METRICS: &str = "/metrics";
 const IDLE: Duration = Duration::from_secs(60 * 60);
 
 /// How often idle conversations are looked for.
-const SWEPT_EVERY: Duration = Duration::from_secs(60);
+const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 
 /// How long to wait for a call that continues after its conversation has ended.
-const PATIENCE: Duration = Duration::from_secs(30);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long subscriptions may take to end before all unanswered requests are cut off.
-const GRACE: Duration = Duration::from_secs(1);
+const SUBSCRIPTION_GRACE: Duration = Duration::from_secs(1);
 
 /// The operator's side of a server over HTTP: opens, rebinds and ends sessions.
 #[async_trait]
@@ -216,7 +216,7 @@ impl HttpServer {
                 closing.clone(),
             );
             let mut accepting = tokio::spawn(accepting);
-            let mut sweeping = interval(SWEPT_EVERY);
+            let mut sweeping = interval(SWEEP_INTERVAL);
             let mut ending = JoinSet::new();
             loop {
                 tokio::select! {
@@ -230,7 +230,8 @@ impl HttpServer {
             }
             closing.cancel();
             let has_subscriptions = self.listing().changes().end();
-            let is_over = has_subscriptions && timeout(GRACE, &mut accepting).await.is_ok();
+            let is_over =
+                has_subscriptions && timeout(SUBSCRIPTION_GRACE, &mut accepting).await.is_ok();
             self.stop.cancel();
             if !is_over {
                 let _ = accepting.await;
@@ -245,7 +246,7 @@ impl HttpServer {
 }
 
 async fn end(sessions: Arc<dyn Sessions>, server: Server) {
-    if timeout(PATIENCE, server.idle()).await.is_err() {
+    if timeout(DRAIN_TIMEOUT, server.idle()).await.is_err() {
         tracing::warn!("a call goes on after its conversation has ended");
     }
     sessions.end(&server).await;

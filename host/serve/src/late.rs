@@ -13,7 +13,7 @@ use crate::asking::Caller;
 
 /// How long a call waits for the person who is asked in the client. The official TypeScript SDK
 /// limits a call to 60 s.
-pub const PATIENCE: Duration = Duration::from_secs(50);
+pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(50);
 
 /// The result of a call that ends before the answer.
 const STILL_ASKED: &str = "Nothing was applied yet: the user is still being asked about it in this client. Their answer still counts, and your next call to this server reports it. You can go on with something else. If the user no longer sees the question, they can decide in a terminal: `airlock pending --all` lists the action, and `airlock resolve` decides.";
@@ -35,7 +35,7 @@ struct Inner {
 
 impl Default for LateAnswers {
     fn default() -> Self {
-        Self::after(PATIENCE)
+        Self::after(ANSWER_TIMEOUT)
     }
 }
 

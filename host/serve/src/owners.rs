@@ -7,7 +7,7 @@ use airlock_host::pending::ActionId;
 use airlock_host::{PendingAction, Session};
 
 /// How many actions are remembered before those that are no longer pending are dropped.
-const KEPT: usize = 256;
+const PRUNE_ABOVE: usize = 256;
 
 /// The clients of the actions whose push this server has seen. Clones share state.
 #[derive(Clone, Default)]
@@ -38,8 +38,8 @@ impl Owners {
             let before = by_id.len();
             let new = pushed.iter().map(|it| (it.id.clone(), Arc::clone(&client)));
             by_id.extend(new);
-            // Only once per `KEPT` actions, however many are pending.
-            before / KEPT != by_id.len() / KEPT
+            // Only once per `PRUNE_ABOVE` actions, however many are pending.
+            before / PRUNE_ABOVE != by_id.len() / PRUNE_ABOVE
         })
     }
 

@@ -23,7 +23,7 @@ const LEAST_ROWS: usize = 6;
 
 /// An action that a question is about.
 #[derive(Debug, Clone)]
-pub struct Choice {
+pub struct Subject {
     pub id: ActionId,
     /// Its name, in one line.
     pub named: String,
@@ -33,7 +33,7 @@ pub struct Choice {
     pub effects: Option<Effects>,
 }
 
-impl Choice {
+impl Subject {
     pub fn of(action: &PendingAction, effects: Option<Effects>) -> Self {
         Self {
             id: action.id.clone(),
@@ -71,7 +71,7 @@ pub struct Chosen {
 /// Returns the question about actions: the model's reason, and the name, plugin and effects of each
 /// action. `show` returns the command that shows an action in full.
 pub fn of(
-    choices: &[Choice],
+    choices: &[Subject],
     resolution: &Resolution,
     show: impl Fn(&ActionId) -> String,
 ) -> ElicitRequestParams {
@@ -89,7 +89,7 @@ pub fn requests(question: ElicitRequestParams) -> InputRequests {
 }
 
 fn message(
-    choices: &[Choice],
+    choices: &[Subject],
     resolution: &Resolution,
     show: impl Fn(&ActionId) -> String,
 ) -> String {
@@ -121,7 +121,7 @@ fn message(
     message
 }
 
-fn form(choices: &[Choice]) -> ElicitationSchema {
+fn form(choices: &[Subject]) -> ElicitationSchema {
     let decisions = [
         ("apply", "Apply it"),
         ("discard", "Discard it"),
@@ -156,7 +156,7 @@ fn one_of(title: &'static str, values: impl IntoIterator<Item = (String, String)
 
 /// Reads the answer to a question about these actions. A form without a decision is no decision:
 /// clients can accept forms that no person has seen.
-pub fn read(result: &ElicitResult, choices: &[Choice]) -> Answer {
+pub fn read(result: &ElicitResult, choices: &[Subject]) -> Answer {
     #[derive(Deserialize)]
     struct Filled {
         action: Option<String>,
@@ -196,8 +196,8 @@ mod tests {
 
     use super::*;
 
-    fn choice(id: &str) -> Choice {
-        Choice {
+    fn choice(id: &str) -> Subject {
+        Subject {
             id: id.into(),
             named: "Rename".to_owned(),
             plugin: "\"batch-rename\" (sha256:0123456789ab)".to_owned(),

@@ -25,13 +25,13 @@ use tokio::sync::RwLock;
 use crate::asking::{Caller, Instead, Way};
 use crate::changes::{Changes, Ending};
 use crate::deciding::{Decider, asked_in};
-use crate::handler::{Handler, Place};
+use crate::handler::{Handler, Transport};
 use crate::instructions::instructions;
 use crate::late::LateAnswers;
 use crate::metrics::{Meter, Metrics};
 use crate::owners::Owners;
 use crate::progress::Listeners;
-use crate::question::Choice;
+use crate::question::Subject;
 use crate::seal::Seals;
 use crate::stdio::Stdio;
 use crate::tasks::Tasks;
@@ -186,7 +186,7 @@ impl Server {
         stop: &'a CancellationToken,
     ) -> Pin<Box<dyn Future<Output = Result<(), ServeError>> + Send + 'a>> {
         Box::pin(async move {
-            let handler = Handler::new(Place::Stdio(self.clone()));
+            let handler = Handler::new(Transport::Stdio(self.clone()));
             let transport = Ending::new(Stdio::new(stdio_pipes()), &self.changes);
             let serving = serve_server_with_ct(handler, transport, stop.child_token());
             match serving.await {
@@ -346,7 +346,7 @@ impl Server {
     }
 
     /// Returns the other actions that a person may choose, if an apply names no action.
-    async fn others(&self, params: &Value, caller: &Caller) -> Vec<Choice> {
+    async fn others(&self, params: &Value, caller: &Caller) -> Vec<Subject> {
         let names_none = params["action"] == "apply" && params["id"].is_null();
         if !names_none || matches!(caller.way, Way::None) {
             return Vec::new();
@@ -358,7 +358,7 @@ impl Server {
         let several = pending.iter().filter(|_| pending.len() > 1);
         for it in several.take(CHOICES) {
             let effects = self.session.effects(&it.action.id).await;
-            others.push(Choice::of(&it.action, effects.ok().flatten()));
+            others.push(Subject::of(&it.action, effects.ok().flatten()));
         }
         others
     }

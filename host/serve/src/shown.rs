@@ -16,8 +16,8 @@ use airlock_rules::ControlFiles;
 pub fn rows(effects: &Effects, most: usize, show: &str) -> Vec<String> {
     let mut rows = vec![rendered(&Block::effects_summary(Some(&effects.summary())))];
     let ordered = ordered(&effects.changes);
-    let named: Vec<_> = ordered.iter().map(|it| Named::of(it)).collect();
-    let fits = |room: &mut usize, named: &Named| {
+    let named: Vec<_> = ordered.iter().map(|it| ShownChange::of(it)).collect();
+    let fits = |room: &mut usize, named: &ShownChange| {
         let is_room = named.head <= *room;
         *room = if is_room { *room - named.head } else { 0 };
         is_room
@@ -53,13 +53,13 @@ fn left_out(changes: &[&Change], rows: usize, show: &str) -> Option<String> {
 }
 
 /// A change, as rows.
-struct Named {
+struct ShownChange {
     rows: Vec<String>,
     /// The rows with its name and side effects. The others are its diff.
     head: usize,
 }
 
-impl Named {
+impl ShownChange {
     fn of(change: &Change) -> Self {
         let block = Block::effects(&Effects::verified(vec![change.clone()]));
         let rows = rendered(&block);

@@ -30,7 +30,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::params;
 use batches::{Answered, Batches};
-use lines::{LONGEST, Line, Lines};
+use lines::{Line, Lines, MAX_LINE_BYTES};
 use message::{Message, Read, Refused, read};
 use requests::Requests;
 
@@ -155,7 +155,7 @@ where
             let (read, bytes) = match line {
                 Line::Whole(line) => (read(line, self.has_batches), line.len()),
                 Line::TooLong(bytes) => {
-                    let told = format!("a message is {bytes} bytes; the limit is {LONGEST}");
+                    let told = format!("a message is {bytes} bytes; the limit is {MAX_LINE_BYTES}");
                     let error = ErrorData::invalid_request(told, None);
                     (Read::Message(Err(Refused { id: None, error })), 0)
                 }

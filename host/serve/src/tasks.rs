@@ -24,11 +24,11 @@ use crate::question::{self, KEY};
 pub const ANSWERED_WITHIN: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How often a client should poll a task.
-const POLLED_EVERY: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The most tasks of a conversation. The oldest ended task makes room for a new one. If all of them
 /// are waiting, an apply becomes no task and is answered at once.
-const MOST: usize = 128;
+const MAX_TASKS: usize = 128;
 
 /// The tasks of a conversation, oldest first. Clones share state.
 #[derive(Clone, Default)]
@@ -126,7 +126,7 @@ impl Tasks {
     fn begin(&self, entry: Entry) -> bool {
         self.change(|tasks| {
             tasks.retain(|entry| entry.begun.elapsed() < ANSWERED_WITHIN || !entry.has_ended());
-            if tasks.len() >= MOST {
+            if tasks.len() >= MAX_TASKS {
                 let Some(ended) = tasks.iter().position(Entry::has_ended) else {
                     return false;
                 };
@@ -185,7 +185,7 @@ impl Candidate {
         let task = Task::new(id, TaskStatus::InputRequired, now.clone(), now)
             .with_status_message(how)
             .with_ttl_ms(milliseconds(ANSWERED_WITHIN))
-            .with_poll_interval_ms(milliseconds(POLLED_EVERY));
+            .with_poll_interval_ms(milliseconds(POLL_INTERVAL));
         let (answer, answered) = oneshot::channel();
         let entry = Entry {
             task: task.clone(),
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn a_task_that_has_ended_makes_room_and_one_that_waits_does_not() {
         let tasks = Tasks::default();
-        let begun: Vec<_> = (0..MOST).map(|_| begin(&tasks).unwrap()).collect();
+        let begun: Vec<_> = (0..MAX_TASKS).map(|_| begin(&tasks).unwrap()).collect();
         assert!(begin(&tasks).is_err());
         tasks.end(&begun[7].0, CallToolResult::success(Vec::new()).into());
         let (id, _answered) = begin(&tasks).unwrap();

@@ -21,10 +21,10 @@ use super::text::escaped;
 const BATCH: i64 = 1000;
 
 /// Maximum number of rows that a host deletes in one run.
-const AT_ONCE: u64 = 5000;
+const BATCH_ROWS: u64 = 5000;
 
 /// Interval between the runs of a host.
-const LOOKS: Duration = Duration::from_secs(3600);
+const INTERVAL: Duration = Duration::from_secs(3600);
 
 /// Pause before the next run if there is more to delete.
 const GOES_ON: Duration = Duration::from_secs(60);
@@ -187,7 +187,7 @@ impl PostgresStoreInner {
             if Instant::now() < *due {
                 return;
             }
-            *due = Instant::now() + LOOKS;
+            *due = Instant::now() + INTERVAL;
         }
         let inner = Arc::clone(self);
         self.runtime.spawn(async move {
@@ -239,8 +239,8 @@ impl PostgresStoreInner {
 
     async fn maintain(&self) -> Result<(), StoreError> {
         if let Some(age) = self.retention().await? {
-            let gone = self.forget_actions(age, AT_ONCE).await?;
-            if gone >= AT_ONCE {
+            let gone = self.forget_actions(age, BATCH_ROWS).await?;
+            if gone >= BATCH_ROWS {
                 let mut due = self
                     .maintenance_due
                     .lock()

@@ -108,7 +108,7 @@ impl PostgresStore {
 }
 
 /// The stack without the discarded actions.
-struct Standing {
+struct Remaining {
     top: i64,
     /// The number of discarded actions.
     goes: i64,
@@ -185,7 +185,7 @@ impl PostgresStoreInner {
         push: &Push,
         replacement: &Replacement,
         ids: &[String],
-    ) -> Result<Option<Standing>, StoreError> {
+    ) -> Result<Option<Remaining>, StoreError> {
         let stands = Statement::new(STANDS)
             .bind(session_key(&push.session))
             .bind(ids.to_vec())
@@ -193,7 +193,7 @@ impl PostgresStoreInner {
             .bind(push.plugin.digest.to_string());
         let rows = self.read(&stands).await?;
         let read = |row: &PgRow| {
-            Ok(Standing {
+            Ok(Remaining {
                 top: get(row, "top")?,
                 goes: get(row, "goes")?,
                 is_pending: get(row, "pending")?,

@@ -129,7 +129,7 @@ fn number(number: u64) -> i64 {
 
 /// A limit that no sum can exceed is no limit.
 fn limit(limit: Option<u64>) -> Option<i64> {
-    limit.filter(|it| *it < Spending::MOST).map(number)
+    limit.filter(|it| *it < Spending::MAX).map(number)
 }
 
 fn account_key(account: &str) -> [u8; 32] {

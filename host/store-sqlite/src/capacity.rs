@@ -14,7 +14,7 @@ const NO_LIMIT: &str = "none";
 const LOOSE: u64 = 512;
 
 /// Number of pages to return in one commit, to keep each commit short.
-const AT_ONCE: u32 = 4096;
+const BATCH_PAGES: u32 = 4096;
 
 /// Returns the maximum size of the pages in use, in bytes.
 pub(super) fn limit(connection: &Connection) -> Result<Option<u64>, Problem> {
@@ -81,7 +81,7 @@ pub(super) fn give_back(connection: &Connection) -> Result<bool, Problem> {
     if before <= LOOSE {
         return Ok(false);
     }
-    let pages = (before - LOOSE).min(u64::from(AT_ONCE));
+    let pages = (before - LOOSE).min(u64::from(BATCH_PAGES));
     let mut statement = connection.prepare(&format!("PRAGMA incremental_vacuum({pages})"))?;
     let mut rows = statement.query([])?;
     // Each step frees a page.

@@ -21,7 +21,7 @@ use super::untried::{self, Calls, Untried};
 
 /// A tool is not tried any more after it exceeded a limit this many times, because each call may
 /// take as long as its time limit.
-const ENOUGH: usize = 3;
+const MAX_LIMIT_ERRORS: usize = 3;
 
 /// Settings of an examination.
 pub struct Settings<'a> {
@@ -165,7 +165,7 @@ impl<'a> Examination<'a> {
         let planned = samples.len();
         self.calls.planned = planned;
         for sample in samples {
-            if self.calls.used_up == ENOUGH {
+            if self.calls.used_up == MAX_LIMIT_ERRORS {
                 break;
             }
             self.calls.made += 1;

@@ -258,16 +258,16 @@ impl Changes {
 }
 
 /// Maximum length of displayed file contents, in characters.
-const SHOWN: usize = 120;
+const MAX_CONTENTS_CHARS: usize = 120;
 
 pub fn describe(entry: &Entry) -> String {
     match entry {
         Entry::Folder => "a folder".to_owned(),
         Entry::Link(target) => format!("a link to {}", target.display()),
         Entry::File(contents) => match std::str::from_utf8(contents) {
-            Ok(text) if text.chars().count() <= SHOWN => format!("{text:?}"),
+            Ok(text) if text.chars().count() <= MAX_CONTENTS_CHARS => format!("{text:?}"),
             Ok(text) => {
-                let start: String = text.chars().take(SHOWN).collect();
+                let start: String = text.chars().take(MAX_CONTENTS_CHARS).collect();
                 format!("{start:?}… ({} bytes)", contents.len())
             }
             Err(_) => format!("{} bytes that are not text", contents.len()),

@@ -19,7 +19,7 @@ pub use vocabulary::{Vocabulary, names_files};
 
 /// Number of attempts to draw a value that fits. A schema can have requirements that the generator
 /// can't see.
-const PATIENCE: usize = 50;
+const ATTEMPTS: usize = 50;
 
 /// One in this many values is allowed not to fit.
 const SPOILED: usize = 4;
@@ -64,7 +64,7 @@ impl Generator {
 
     fn draw_fitting(&mut self) -> Value {
         let mut last = Value::Object(Default::default());
-        for _ in 0..PATIENCE {
+        for _ in 0..ATTEMPTS {
             let Some(value) = draw(&mut self.runner, &self.strategy) else {
                 continue;
             };

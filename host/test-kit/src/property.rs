@@ -319,11 +319,11 @@ pub fn effect(decided: &Decided) -> String {
 
 /// Formats JSON, shortened if it is very long.
 pub fn short(value: &Value) -> String {
-    const SHOWN: usize = 400;
+    const MAX_JSON_CHARS: usize = 400;
     let mut text = value.to_string();
-    if text.len() > SHOWN {
+    if text.len() > MAX_JSON_CHARS {
         let bytes = text.len();
-        text.truncate(text.floor_char_boundary(SHOWN));
+        text.truncate(text.floor_char_boundary(MAX_JSON_CHARS));
         text.push_str(&format!("… ({bytes} bytes)"));
     }
     text

@@ -256,7 +256,7 @@ impl Calls {
 }
 
 /// Maximum length of a stored error, in characters.
-const KEPT: usize = 200;
+const MAX_ERROR_CHARS: usize = 200;
 
 /// Error messages with their numbers of occurrences.
 #[derive(Debug, Default)]
@@ -264,7 +264,7 @@ struct Errors(BTreeMap<String, usize>);
 
 impl Errors {
     fn take(&mut self, message: &str) {
-        let mut kept: String = message.chars().take(KEPT).collect();
+        let mut kept: String = message.chars().take(MAX_ERROR_CHARS).collect();
         if kept.len() < message.len() {
             kept.push('…');
         }

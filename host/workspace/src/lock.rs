@@ -24,7 +24,7 @@ pub(crate) const LOCK: &str = "lock";
 
 /// How long a commit waits for another one, which holds the locks only while it checks and places
 /// its files.
-const PATIENCE: Duration = Duration::from_secs(30);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Pause between attempts, because `flock` has no timeout.
 const BETWEEN_TRIES: Duration = Duration::from_millis(5);
@@ -35,7 +35,7 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(5);
 /// A private folder that was created for the lock is removed afterwards, unless something was
 /// committed.
 pub(crate) fn with_lock<T>(workspace: &Opened, run: impl FnOnce() -> T) -> io::Result<Option<T>> {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + LOCK_TIMEOUT;
     let mut held = Vec::new();
     // All processes lock from the outermost folder inwards.
     let mut above: Vec<_> = workspace.path.ancestors().skip(1).collect();

@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 
 /// As much as anybody needs to know what it was, and whether there was anything in it that should
 /// not be.
-const MOST: usize = 1 << 20;
+const MAX_OUTPUT_BYTES: usize = 1 << 20;
 
 fn main() -> anyhow::Result<()> {
     airlock_host::compile::compiler_main();
@@ -316,7 +316,7 @@ fn loaded(loaded: Result<Plugin, LoadError>) -> Value {
 }
 
 fn cut(text: String) -> String {
-    text.chars().take(MOST).collect()
+    text.chars().take(MAX_OUTPUT_BYTES).collect()
 }
 
 /// One line, at once.

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::{compiler, script};
 
 /// What waits for a process to be there, or gone.
-const PATIENCE: Duration = Duration::from_secs(30);
+const DEADLINE: Duration = Duration::from_secs(30);
 
 fn engine(program: &Path) -> Engine {
     builder(program).build().unwrap()
@@ -125,7 +125,7 @@ async fn a_program_that_is_no_compiler_and_hangs_is_ended_in_time() {
         let engine = builder(&script(folder.path(), body)).compile_limits(limits);
         let started = Instant::now();
         let error = load(&engine.build().unwrap()).await.unwrap_err();
-        assert!(started.elapsed() < PATIENCE, "{body}");
+        assert!(started.elapsed() < DEADLINE, "{body}");
         assert!(
             ["compile-time", "compiler-failed"].contains(&error.kind()),
             "{body}: {error}"
@@ -197,7 +197,7 @@ async fn the_process_has_no_environment_and_no_descriptor_but_its_pipes() {
         if core.is_some_and(|line| line.contains("2147483648")) {
             break;
         }
-        assert!(started.elapsed() < PATIENCE, "{limits}");
+        assert!(started.elapsed() < DEADLINE, "{limits}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let names = std::fs::read_dir(of("fd")).unwrap();
@@ -255,7 +255,7 @@ async fn running(folder: &Path) -> i32 {
         if let Some(process) = find(folder) {
             return process;
         }
-        assert!(started.elapsed() < PATIENCE, "it was not started");
+        assert!(started.elapsed() < DEADLINE, "it was not started");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
@@ -263,7 +263,7 @@ async fn running(folder: &Path) -> i32 {
 async fn gone(folder: &Path) {
     let started = Instant::now();
     while let Some(process) = find(folder) {
-        assert!(started.elapsed() < PATIENCE, "{process} is left");
+        assert!(started.elapsed() < DEADLINE, "{process} is left");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

@@ -12,7 +12,7 @@ use airlock_tests::Random;
 use tempfile::TempDir;
 
 /// Longer than a busy machine needs to start a process.
-const PATIENCE: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A store, a workspace with a ledger for each worker, a compile cache, and a place for scratch
 /// directories.
@@ -146,7 +146,7 @@ impl Worker {
     }
 
     fn hear(&mut self) {
-        let line = self.lines.recv_timeout(PATIENCE);
+        let line = self.lines.recv_timeout(START_TIMEOUT);
         self.heard.push(line.expect("the worker goes on"));
     }
 

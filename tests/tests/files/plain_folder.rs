@@ -19,7 +19,7 @@ use crate::script::{Op, Script, Time};
 
 /// How many scripts one action runs, each in a folder of its own: an instance, a rehearsal and a
 /// commit cost more than they do.
-const AT_ONCE: u64 = 20;
+const BATCH: u64 = 20;
 
 /// How many scripts are tried; more by `AIRLOCK_SCRIPTS`.
 fn scripts() -> u64 {
@@ -229,9 +229,9 @@ fn actions() -> impl Iterator<Item = (u64, Vec<Script>)> {
     let first = asked("AIRLOCK_SEED").unwrap_or(1);
     let end = first + scripts();
     (first..end)
-        .step_by(AT_ONCE as usize)
+        .step_by(BATCH as usize)
         .flat_map(move |seed| {
-            let together = (seed + 1..end.min(seed + AT_ONCE))
+            let together = (seed + 1..end.min(seed + BATCH))
                 .map(|seed| generated::script(seed, &seed.to_string()))
                 .collect();
             let alone = vec![generated::script(seed, "")];

@@ -20,7 +20,7 @@ use crate::script::{Bytes, Op, Script};
 use crate::{components, in_memory};
 
 /// How many changes a model is told of by path.
-const TOLD: usize = 50;
+const MAX_LISTED_CHANGES: usize = 50;
 
 /// Bytes of a text of which a diff is made, and of all diffs of an action.
 const DIFFED: usize = 256 << 10;
@@ -235,9 +235,15 @@ fn now_at(path: &str, changes: &[Change]) -> Option<String> {
 fn left_out_for_a_model(effects: &Effects, told: &str) -> Option<String> {
     let has = |line: &str| told.lines().any(|told| told.trim_start() == line);
     let changes = &effects.changes;
-    let mut lines = changes.iter().take(TOLD).map(|it| format!("- {it}"));
+    let mut lines = changes
+        .iter()
+        .take(MAX_LISTED_CHANGES)
+        .map(|it| format!("- {it}"));
     let missing = lines.find(|line| !has(line)).or_else(|| {
-        let more = changes.len().checked_sub(TOLD).filter(|more| *more > 0)?;
+        let more = changes
+            .len()
+            .checked_sub(MAX_LISTED_CHANGES)
+            .filter(|more| *more > 0)?;
         Some(format!("- and {more} more")).filter(|line| !has(line))
     });
     missing.map(|line| format!("no line {line:?} for the model in {told}"))

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 pub const SECRET: &str = "TOP-SECRET";
 
 /// Of longer files, which have holes, the length is compared.
-const LONGEST: u64 = 64 << 20;
+const MAX_READ_BYTES: u64 = 64 << 20;
 
 pub struct Site {
     folder: TempDir,
@@ -121,7 +121,7 @@ fn snapshot(folder: &Path, names: &[&str]) -> BTreeMap<PathBuf, String> {
         }
         let held = match metadata {
             metadata if metadata.is_symlink() => format!("{:?}", fs::read_link(path).unwrap()),
-            metadata if metadata.len() > LONGEST => format!("{} bytes", metadata.len()),
+            metadata if metadata.len() > MAX_READ_BYTES => format!("{} bytes", metadata.len()),
             metadata if metadata.is_file() => fs::read_to_string(path).unwrap(),
             _ => String::new(),
         };

@@ -17,7 +17,8 @@ use airlock_host::native::Stop;
 #[derive(Clone)]
 pub(crate) struct Grammar {
     language: Language,
-    known: SupportLang,
+    /// The language of ast-grep's that reads metavariables in the same way.
+    metavariables: SupportLang,
     /// The language's own variables in a pattern, which are not metavariables: the text after their
     /// dollar sign.
     own: Arc<[String]>,
@@ -28,7 +29,7 @@ impl Grammar {
     pub fn new(language: Language, stop: &Arc<Stop>) -> Self {
         Self {
             language,
-            known: language.grammar(),
+            metavariables: language.metavariables(),
             own: Arc::default(),
             stop: Arc::clone(stop),
         }
@@ -83,21 +84,21 @@ impl Grammar {
 impl Patterns for Grammar {
     fn pre_process_pattern<'q>(&self, query: &'q str) -> Cow<'q, str> {
         if self.own.is_empty() {
-            return self.known.pre_process_pattern(query);
+            return self.metavariables.pre_process_pattern(query);
         }
         let pieces = escapes(query).map(|piece| match piece {
-            Piece::Text(text) => self.known.pre_process_pattern(text),
+            Piece::Text(text) => self.metavariables.pre_process_pattern(text),
             Piece::Own(name) => Cow::Owned(format!("${name}")),
         });
         Cow::Owned(pieces.collect())
     }
 
     fn meta_var_char(&self) -> char {
-        self.known.meta_var_char()
+        self.metavariables.meta_var_char()
     }
 
     fn expando_char(&self) -> char {
-        self.known.expando_char()
+        self.metavariables.expando_char()
     }
 
     fn extract_meta_var(&self, source: &str) -> Option<MetaVariable> {
@@ -106,7 +107,7 @@ impl Patterns for Grammar {
             .is_some_and(|name| self.own.iter().any(|own| own == name));
         match is_own {
             true => None,
-            false => self.known.extract_meta_var(source),
+            false => self.metavariables.extract_meta_var(source),
         }
     }
 

@@ -1,54 +1,77 @@
 //! The supported languages.
 
+#[cfg(feature = "more-languages")]
+mod others;
+
 use std::path::Path;
 
 use ast_grep_language::{Language as _, LanguageExt as _, SupportLang};
 
 /// All languages with their canonical names. The other spellings that ast-grep knows are accepted
 /// too.
-const ALL: &[(SupportLang, &str)] = &[
-    (SupportLang::Bash, "bash"),
-    (SupportLang::C, "c"),
-    (SupportLang::Cpp, "cpp"),
-    (SupportLang::CSharp, "csharp"),
-    (SupportLang::Css, "css"),
+const ALL: &[(&str, Syntax)] = &[
+    ("bash", Syntax::AstGrep(SupportLang::Bash)),
+    ("c", Syntax::AstGrep(SupportLang::C)),
+    ("cpp", Syntax::AstGrep(SupportLang::Cpp)),
+    ("csharp", Syntax::AstGrep(SupportLang::CSharp)),
+    ("css", Syntax::AstGrep(SupportLang::Css)),
     #[cfg(feature = "more-languages")]
-    (SupportLang::Dart, "dart"),
+    ("dart", Syntax::AstGrep(SupportLang::Dart)),
     #[cfg(feature = "more-languages")]
-    (SupportLang::Elixir, "elixir"),
-    (SupportLang::Go, "go"),
+    ("dockerfile", Syntax::Other(&others::DOCKERFILE)),
     #[cfg(feature = "more-languages")]
-    (SupportLang::Haskell, "haskell"),
+    ("elixir", Syntax::AstGrep(SupportLang::Elixir)),
+    ("go", Syntax::AstGrep(SupportLang::Go)),
     #[cfg(feature = "more-languages")]
-    (SupportLang::Hcl, "hcl"),
-    (SupportLang::Html, "html"),
-    (SupportLang::Java, "java"),
-    (SupportLang::JavaScript, "javascript"),
-    (SupportLang::Json, "json"),
+    ("haskell", Syntax::AstGrep(SupportLang::Haskell)),
     #[cfg(feature = "more-languages")]
-    (SupportLang::Kotlin, "kotlin"),
+    ("hcl", Syntax::AstGrep(SupportLang::Hcl)),
+    ("html", Syntax::AstGrep(SupportLang::Html)),
+    ("java", Syntax::AstGrep(SupportLang::Java)),
+    ("javascript", Syntax::AstGrep(SupportLang::JavaScript)),
+    ("json", Syntax::AstGrep(SupportLang::Json)),
     #[cfg(feature = "more-languages")]
-    (SupportLang::Lua, "lua"),
+    ("julia", Syntax::Other(&others::JULIA)),
     #[cfg(feature = "more-languages")]
-    (SupportLang::Markdown, "markdown"),
+    ("kotlin", Syntax::AstGrep(SupportLang::Kotlin)),
     #[cfg(feature = "more-languages")]
-    (SupportLang::Nix, "nix"),
-    (SupportLang::Php, "php"),
-    (SupportLang::Python, "python"),
-    (SupportLang::Ruby, "ruby"),
-    (SupportLang::Rust, "rust"),
+    ("lua", Syntax::AstGrep(SupportLang::Lua)),
     #[cfg(feature = "more-languages")]
-    (SupportLang::Scala, "scala"),
+    ("markdown", Syntax::AstGrep(SupportLang::Markdown)),
     #[cfg(feature = "more-languages")]
-    (SupportLang::Solidity, "solidity"),
+    ("nix", Syntax::AstGrep(SupportLang::Nix)),
     #[cfg(feature = "more-languages")]
-    (SupportLang::Swift, "swift"),
-    (SupportLang::Tsx, "tsx"),
-    (SupportLang::TypeScript, "typescript"),
-    (SupportLang::Yaml, "yaml"),
+    ("ocaml", Syntax::Other(&others::OCAML)),
+    ("php", Syntax::AstGrep(SupportLang::Php)),
     #[cfg(feature = "more-languages")]
-    (SupportLang::Zig, "zig"),
+    ("protobuf", Syntax::Other(&others::PROTOBUF)),
+    ("python", Syntax::AstGrep(SupportLang::Python)),
+    ("ruby", Syntax::AstGrep(SupportLang::Ruby)),
+    ("rust", Syntax::AstGrep(SupportLang::Rust)),
+    #[cfg(feature = "more-languages")]
+    ("scala", Syntax::AstGrep(SupportLang::Scala)),
+    #[cfg(feature = "more-languages")]
+    ("solidity", Syntax::AstGrep(SupportLang::Solidity)),
+    #[cfg(feature = "more-languages")]
+    ("sql", Syntax::Other(&others::SQL)),
+    #[cfg(feature = "more-languages")]
+    ("swift", Syntax::AstGrep(SupportLang::Swift)),
+    #[cfg(feature = "more-languages")]
+    ("toml", Syntax::Other(&others::TOML)),
+    ("tsx", Syntax::AstGrep(SupportLang::Tsx)),
+    ("typescript", Syntax::AstGrep(SupportLang::TypeScript)),
+    ("yaml", Syntax::AstGrep(SupportLang::Yaml)),
+    #[cfg(feature = "more-languages")]
+    ("zig", Syntax::AstGrep(SupportLang::Zig)),
 ];
+
+/// Where a language's grammar is from, and what is known of it.
+#[derive(Clone, Copy)]
+enum Syntax {
+    AstGrep(SupportLang),
+    #[cfg(feature = "more-languages")]
+    Other(&'static others::Other),
+}
 
 /// The number of languages.
 pub(crate) const COUNT: usize = ALL.len();
@@ -61,17 +84,27 @@ impl Language {
     /// Returns the language with this name, such as `rust`, or another spelling of it, such as
     /// `rs`.
     pub fn named(name: &str) -> Option<Self> {
-        Self::of(name.parse().ok()?)
+        let known: Option<SupportLang> = name.parse().ok();
+        Self::find(|canonical, syntax| match syntax {
+            Syntax::AstGrep(language) => known == Some(language),
+            #[cfg(feature = "more-languages")]
+            Syntax::Other(other) => canonical.eq_ignore_ascii_case(name) || other.is_spelled(name),
+        })
     }
 
     /// Returns the language of a file, by its name.
     pub fn of_file(path: &Path) -> Option<Self> {
         let ending = path.extension().and_then(std::ffi::OsStr::to_str);
-        match ending {
+        let known = match ending {
             // Vue and Svelte components are HTML with scripts and styles.
-            Some("vue" | "svelte") => Self::of(SupportLang::Html),
-            _ => Self::of(SupportLang::from_path(path)?),
-        }
+            Some("vue" | "svelte") => Some(SupportLang::Html),
+            _ => SupportLang::from_path(path),
+        };
+        Self::find(|_, syntax| match syntax {
+            Syntax::AstGrep(language) => known == Some(language),
+            #[cfg(feature = "more-languages")]
+            Syntax::Other(other) => other.has_file(path),
+        })
     }
 
     /// Returns all languages, by index.
@@ -79,13 +112,14 @@ impl Language {
         (0..COUNT).map(Self)
     }
 
-    fn of(grammar: SupportLang) -> Option<Self> {
+    fn find(is_it: impl Fn(&str, Syntax) -> bool) -> Option<Self> {
         let mut all = ALL.iter();
-        all.position(|(known, _)| *known == grammar).map(Self)
+        all.position(|(name, syntax)| is_it(name, *syntax))
+            .map(Self)
     }
 
     pub fn name(self) -> &'static str {
-        ALL[self.0].1
+        ALL[self.0].0
     }
 
     /// Returns the index, which is less than [`COUNT`].
@@ -93,64 +127,79 @@ impl Language {
         self.0
     }
 
-    pub fn grammar(self) -> SupportLang {
-        ALL[self.0].0
+    /// Returns ast-grep's language, unless ast-grep doesn't have it.
+    fn known(self) -> Option<SupportLang> {
+        match ALL[self.0].1 {
+            Syntax::AstGrep(language) => Some(language),
+            #[cfg(feature = "more-languages")]
+            Syntax::Other(_) => None,
+        }
+    }
+
+    /// Returns the language of ast-grep's that reads metavariables in the same way.
+    pub fn metavariables(self) -> SupportLang {
+        match ALL[self.0].1 {
+            Syntax::AstGrep(language) => language,
+            #[cfg(feature = "more-languages")]
+            Syntax::Other(other) => other.metavariables,
+        }
     }
 
     /// Returns the parser. PHP is parsed with the text around it, as in files, which ast-grep's PHP
     /// grammar doesn't support.
     pub fn parser(self) -> tree_sitter::Language {
-        match self.grammar() {
-            SupportLang::Php => tree_sitter_php::LANGUAGE_PHP.into(),
-            known => known.get_ts_language(),
+        match ALL[self.0].1 {
+            Syntax::AstGrep(SupportLang::Php) => tree_sitter_php::LANGUAGE_PHP.into(),
+            Syntax::AstGrep(language) => language.get_ts_language(),
+            #[cfg(feature = "more-languages")]
+            Syntax::Other(other) => other.parser.into(),
         }
     }
 
     /// Returns the text that must precede code at the start of a file.
     pub fn opening(self) -> &'static str {
-        match self.grammar() {
-            SupportLang::Php => "<?php\n",
+        match self.known() {
+            Some(SupportLang::Php) => "<?php\n",
             _ => "",
         }
     }
 
     /// Returns whether the language's own variables start with the sign of metavariables.
     pub fn has_variables_with_dollars(self) -> bool {
-        matches!(self.grammar(), SupportLang::Bash | SupportLang::Php)
+        match ALL[self.0].1 {
+            Syntax::AstGrep(language) => matches!(language, SupportLang::Bash | SupportLang::Php),
+            #[cfg(feature = "more-languages")]
+            Syntax::Other(other) => other.has_variables_with_dollars,
+        }
     }
 
     /// Returns whether the language is JavaScript or includes it.
     pub fn is_script(self) -> bool {
-        matches!(
-            self.grammar(),
-            SupportLang::JavaScript | SupportLang::Tsx | SupportLang::TypeScript
-        )
+        use SupportLang::{JavaScript, Tsx, TypeScript};
+        matches!(self.known(), Some(JavaScript | Tsx | TypeScript))
     }
 
     /// Returns whether the language is for data or documents. Patterns for programs are rarely
     /// meant for it.
     pub fn is_data(self) -> bool {
-        matches!(
-            self.grammar(),
-            SupportLang::Css
-                | SupportLang::Hcl
-                | SupportLang::Html
-                | SupportLang::Json
-                | SupportLang::Markdown
-                | SupportLang::Yaml
-        )
+        use SupportLang::{Css, Hcl, Html, Json, Markdown, Yaml};
+        match ALL[self.0].1 {
+            Syntax::AstGrep(language) => {
+                matches!(language, Css | Hcl | Html | Json | Markdown | Yaml)
+            }
+            #[cfg(feature = "more-languages")]
+            Syntax::Other(other) => other.is_data,
+        }
     }
 
     /// Returns whether parentheses around an expression only group it.
     pub fn has_parentheses(self) -> bool {
-        !matches!(
-            self.grammar(),
-            SupportLang::Bash
-                | SupportLang::Css
-                | SupportLang::Html
-                | SupportLang::Json
-                | SupportLang::Yaml
-        )
+        use SupportLang::{Bash, Css, Html, Json, Yaml};
+        match ALL[self.0].1 {
+            Syntax::AstGrep(language) => !matches!(language, Bash | Css | Html | Json | Yaml),
+            #[cfg(feature = "more-languages")]
+            Syntax::Other(other) => other.has_parentheses,
+        }
     }
 
     /// Returns the name of a node kind.
@@ -162,7 +211,7 @@ impl Language {
 
 /// Returns all names, for a message.
 pub(crate) fn names() -> String {
-    let names: Vec<&str> = ALL.iter().map(|(_, name)| *name).collect();
+    let names: Vec<&str> = ALL.iter().map(|(name, _)| *name).collect();
     names.join(", ")
 }
 
@@ -192,14 +241,29 @@ mod tests {
     /// ast-grep knows more languages than this program has grammars for, and would panic.
     #[test]
     fn every_language_has_its_grammar_and_no_other_is_known() {
-        for (language, name) in ALL {
-            assert!(language.get_ts_language().node_kind_count() > 0, "{name}");
+        for language in Language::all() {
+            let name = language.name();
+            assert!(language.parser().node_kind_count() > 0, "{name}");
+            assert_eq!(Language::named(name), Some(language));
         }
         for name in ["cobol", ""] {
             assert_eq!(Language::named(name), None, "{name}");
         }
         let has_more = cfg!(feature = "more-languages");
-        for file in ["a.kt", "a.swift", "a.lua", "a.zig", "main.tf"] {
+        for file in [
+            "a.kt",
+            "a.swift",
+            "a.lua",
+            "a.zig",
+            "main.tf",
+            "Dockerfile",
+            "web.dockerfile",
+            "a.jl",
+            "a.ml",
+            "a.proto",
+            "a.sql",
+            "Cargo.toml",
+        ] {
             assert_eq!(
                 Language::of_file(Path::new(file)).is_some(),
                 has_more,

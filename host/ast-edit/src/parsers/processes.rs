@@ -10,7 +10,7 @@ use airlock_worker::{Bounds, ExitReason, Permits, Pool, ReceiveError, Worker};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::protocol::{PARSER, Request};
+use super::protocol::{PARSER, ParserRequest};
 use crate::code::Op;
 use crate::code::language::Language;
 use crate::code::outline::{OpOutline, Outline, Refusal};
@@ -53,7 +53,7 @@ impl Processes {
     }
 
     pub fn outline(&self, language: Language) -> Result<Outline, ParseFailure> {
-        let question = Request::Outline {
+        let question = ParserRequest::Outline {
             language: language.name().to_owned(),
         };
         let (ops, refused): (Vec<OpOutline>, Vec<(usize, Refusal)>) =
@@ -74,7 +74,7 @@ impl Processes {
         room: &MemoryBudget,
         checks_contents: bool,
     ) -> Result<Rewrite, RewriteError> {
-        let question = Request::Find {
+        let question = ParserRequest::Find {
             language: language.name().to_owned(),
             room: room.left(),
             checks_contents,
@@ -108,7 +108,7 @@ impl Processes {
         language: Language,
         source: &str,
     ) -> Result<Option<(usize, usize)>, ParseFailure> {
-        let question = Request::Errors {
+        let question = ParserRequest::Errors {
             language: language.name().to_owned(),
         };
         self.ask::<Result<_, ParseFailure>>(&question, source, |length| length <= ANSWER_BYTES)?
@@ -117,7 +117,7 @@ impl Processes {
     /// Asks a process. `admits` returns whether there is room for an answer of a given length.
     fn ask<T: DeserializeOwned>(
         &self,
-        question: &Request,
+        question: &ParserRequest,
         source: &str,
         admits: impl FnOnce(u64) -> bool,
     ) -> Result<T, ParseFailure> {

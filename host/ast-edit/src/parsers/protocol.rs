@@ -1,6 +1,6 @@
 //! The messages between a search and its parser processes.
 //!
-//! The search sends its ops, and then one [`Request`] and source at a time. The process answers
+//! The search sends its ops, and then one [`ParserRequest`] and source at a time. The process answers
 //! each. All messages except the source are JSON.
 
 use airlock_worker::Part;
@@ -14,7 +14,7 @@ pub(super) const PARSER: Part = Part {
 
 /// A question about one source. Languages are sent by name.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Request {
+pub(super) enum ParserRequest {
     /// Asks about the ops themselves. The source is empty.
     Outline { language: String },
     /// Asks for the rewrite of the source, in at most `room` bytes.

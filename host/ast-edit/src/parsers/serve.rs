@@ -9,7 +9,7 @@ use std::time::Duration;
 use airlock_host::native::{STACK_BYTES, Stop};
 use airlock_worker::{Host, serve_if_asked_for};
 
-use super::protocol::{PARSER, Request};
+use super::protocol::{PARSER, ParserRequest};
 use crate::code::Op;
 use crate::code::language::Language;
 use crate::code::pattern::Ops;
@@ -64,13 +64,13 @@ impl Parser {
         }
     }
 
-    fn answer(&mut self, question: &Request, source: &str) -> io::Result<Vec<u8>> {
+    fn answer(&mut self, question: &ParserRequest, source: &str) -> io::Result<Vec<u8>> {
         let answer = match question {
-            Request::Outline { language } => {
+            ParserRequest::Outline { language } => {
                 let outline = self.ops(known(language)?).outline();
                 serde_json::to_vec(&outline.into_parts())
             }
-            Request::Find {
+            ParserRequest::Find {
                 language,
                 room,
                 checks_contents,
@@ -81,7 +81,7 @@ impl Parser {
                 let found = rewrite::find(source, ops, &room, *checks_contents, &stop);
                 serde_json::to_vec(&found)
             }
-            Request::Errors { language } => {
+            ParserRequest::Errors { language } => {
                 let errors = rewrite::errors(source, known(language)?, &self.stop);
                 serde_json::to_vec(&errors)
             }

@@ -10,7 +10,7 @@ use crate::build::sdk::{FOLDER, NODE_ARCHIVE};
 use crate::error::Error;
 
 /// A project's reference to an SDK.
-pub struct Named {
+pub struct SdkReference {
     /// The requirement in the project's manifest.
     pub requirement: String,
     /// The folder from which the language's own tools install the SDK; only for Python, whose
@@ -19,8 +19,8 @@ pub struct Named {
 }
 
 /// Returns a reference to the SDK inside the project, so that the project can be shared.
-pub fn within_project(language: NewLanguage) -> Named {
-    Named {
+pub fn within_project(language: NewLanguage) -> SdkReference {
+    SdkReference {
         requirement: match language {
             NewLanguage::Rust => format!("{{ path = \"{FOLDER}\" }}"),
             NewLanguage::TypeScript | NewLanguage::JavaScript => format!("\"file:{NODE_ARCHIVE}\""),
@@ -38,7 +38,10 @@ pub fn within_project(language: NewLanguage) -> Named {
 ///
 /// # Errors
 /// If the folder is not a checkout, or its SDK is not built.
-pub fn within_checkout(language: NewLanguage, checkout: &Path) -> Result<Option<Named>, Error> {
+pub fn within_checkout(
+    language: NewLanguage,
+    checkout: &Path,
+) -> Result<Option<SdkReference>, Error> {
     let folder = match language {
         NewLanguage::Rust => "sdk/rust",
         NewLanguage::TypeScript | NewLanguage::JavaScript => "sdk/ts",
@@ -58,7 +61,7 @@ pub fn within_checkout(language: NewLanguage, checkout: &Path) -> Result<Option<
         _ => String::new(),
     };
     let folder = shell::quote(&path).into_owned();
-    Ok(Some(Named {
+    Ok(Some(SdkReference {
         requirement,
         folder,
     }))

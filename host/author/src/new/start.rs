@@ -1,7 +1,7 @@
 //! The built-in templates for new projects.
 
 use super::NewLanguage;
-use super::sdk::Named;
+use super::sdk::SdkReference;
 use crate::build::sdk;
 
 /// The files of a new project.
@@ -115,7 +115,7 @@ pub struct Words<'a> {
     /// The project's name.
     pub name: &'a str,
     /// The project's SDK reference.
-    pub sdk: &'a Named,
+    pub sdk: &'a SdkReference,
 }
 
 impl Words<'_> {
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_file_gets_the_projects_own_words() {
-        let sdk = Named {
+        let sdk = SdkReference {
             requirement: "\"0.1.0\"".to_owned(),
             folder: "./sdk".to_owned(),
         };

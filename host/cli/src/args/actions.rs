@@ -221,7 +221,7 @@ impl DecisionArgs {
         };
         Ok(resolve::Request {
             limits: configured::limits(config, &args.call)?,
-            target: target::Request {
+            target: target::ResolveRequest {
                 decision,
                 id,
                 session,

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use airlock_desk::store::{self, Named, WhenMissing};
+use airlock_desk::store::{self, StoreOptions, WhenMissing};
 use airlock_host::Limits;
 use airlock_host::store::{ResolvedQuery, Scope};
 use airlock_render::escape_line;
@@ -31,7 +31,7 @@ use crate::terminal::progress::Progress;
 const VARIABLE: &str = "AIRLOCK_COMPLETE";
 
 /// Who pressed Tab waits no longer: a plugin may have to be compiled first.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How many ids are offered.
 const OFFERED: usize = 100;
@@ -124,7 +124,7 @@ fn words_of(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
 
 fn block_on<T>(work: impl Future<Output = Option<T>>) -> Option<T> {
     let runtime = crate::runtime(1).ok()?;
-    let done = runtime.block_on(async { tokio::time::timeout(PATIENCE, work).await });
+    let done = runtime.block_on(async { tokio::time::timeout(TIMEOUT, work).await });
     runtime.shutdown_background();
     done.ok()?
 }
@@ -187,7 +187,7 @@ impl ValueCompleter for Ids {
 /// The short ids that begin so, and in full those that are typed from their beginning.
 async fn ids(current: &OsStr, with_resolved: bool) -> Option<Vec<CompletionCandidate>> {
     let words = words();
-    let named = Named {
+    let named = StoreOptions {
         store: option(&words, "--store"),
         config: option(&words, "--config").map(PathBuf::from),
     };

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use airlock_desk::session::SessionChoice;
-use airlock_desk::store::Named;
+use airlock_desk::store::StoreOptions;
 use airlock_host::Limits;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueHint};
@@ -26,7 +26,7 @@ pub struct StoreArgs {
     pub config: Option<PathBuf>,
 }
 
-impl From<StoreArgs> for Named {
+impl From<StoreArgs> for StoreOptions {
     fn from(args: StoreArgs) -> Self {
         Self {
             store: args.store,

@@ -10,7 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use crate::commands::params::given::Given;
 use crate::commands::params::table::{self, Row};
 use crate::commands::params::typed::Typed;
-use crate::commands::params::{self, Param, Part, Place};
+use crate::commands::params::{self, Param, ParamPath, Part};
 use crate::failure::Failure;
 
 /// The options of one tool. What has no name that an option can have is given as JSON alone.
@@ -175,7 +175,7 @@ impl ToolOption {
 }
 
 /// What the option is called, where it can be one: dots part the names of objects.
-fn name_of(place: &Place) -> Option<String> {
+fn name_of(place: &ParamPath) -> Option<String> {
     let mut names = Vec::new();
     for pair in place.parts() {
         match pair {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use airlock_desk::configuration::{
     self, Checked, Given, Operator, Problem, Role as Whose, Setting, Settings,
 };
-use airlock_desk::store::{Choice, Named};
+use airlock_desk::store::{StoreChoice, StoreOptions};
 use airlock_render::{Block, Line, Role};
 use airlock_rules::{Budget, RuleSet};
 use serde_json::{Value, json};
@@ -206,11 +206,11 @@ fn budget(settings: &Settings) -> Told {
 }
 
 fn store(config: Option<&Path>) -> Result<Told, Failure> {
-    let named = Named {
+    let named = StoreOptions {
         store: None,
         config: config.map(Path::to_owned),
     };
-    let choice = Choice::of(&named)?;
+    let choice = StoreChoice::of(&named)?;
     let operator = Operator::read(config).map_err(airlock_desk::Error::from)?;
     let file = operator.store().map(|(_, file)| file.display().to_string());
     let from = match (choice.is_by_variable(), file) {

@@ -5,7 +5,7 @@ mod filter;
 
 use airlock_desk::record::Log;
 use airlock_desk::session::{SessionChoice, real_path};
-use airlock_desk::store::{self, Named, Store, WhenMissing};
+use airlock_desk::store::{self, Store, StoreOptions, WhenMissing};
 use airlock_host::effects::Effects;
 use airlock_host::pending::SessionId;
 use airlock_host::store::{ActionRecord, DeniedAction, ResolvedQuery};
@@ -26,7 +26,7 @@ pub struct Request {
     pub limit: usize,
     /// The filter of entries.
     pub filter: Filter,
-    pub store: Named,
+    pub store: StoreOptions,
 }
 
 /// The most paths that an entry names.

@@ -18,7 +18,7 @@ const VALUES: usize = 8;
 /// One param, described in the guest's words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Param {
-    pub place: Place,
+    pub place: ParamPath,
     pub kind: String,
     /// The way to parse it from a word.
     pub typed: Typed,
@@ -30,7 +30,7 @@ pub struct Param {
 /// The path of a param: the names of the objects around it, and its own. Displays as `where.path`,
 /// and in a list of objects as `ops[].pat`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Place(Vec<Part>);
+pub struct ParamPath(Vec<Part>);
 
 /// One step of the path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub enum Part {
     Items,
 }
 
-impl Place {
+impl ParamPath {
     fn then(&self, part: Part) -> Self {
         Self(self.0.iter().cloned().chain([part]).collect())
     }
@@ -50,7 +50,7 @@ impl Place {
     }
 
     /// Returns whether this is a member of `other`, or of each item of it.
-    pub fn is_directly_in(&self, other: &Place) -> bool {
+    pub fn is_directly_in(&self, other: &ParamPath) -> bool {
         let inner = match self.0.strip_prefix(&*other.0) {
             Some([Part::Items, inner @ ..]) => inner,
             Some(inner) => inner,
@@ -60,12 +60,12 @@ impl Place {
     }
 
     /// Returns whether this lies in `other`, at any depth.
-    pub fn is_in(&self, other: &Place) -> bool {
+    pub fn is_in(&self, other: &ParamPath) -> bool {
         self.0.len() > other.0.len() && self.0.starts_with(&other.0)
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ParamPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, part) in self.0.iter().enumerate() {
             match part {
@@ -81,7 +81,7 @@ impl fmt::Display for Place {
 /// Returns the params of an object's schema, each before its members.
 pub fn of(schema: &Value) -> Vec<Param> {
     let mut params = Vec::new();
-    Reader { root: schema }.read(schema, &Place::default(), DEPTH, &mut params);
+    Reader { root: schema }.read(schema, &ParamPath::default(), DEPTH, &mut params);
     params
 }
 
@@ -91,7 +91,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn read(&self, schema: &'a Value, inside: &Place, depth: usize, params: &mut Vec<Param>) {
+    fn read(&self, schema: &'a Value, inside: &ParamPath, depth: usize, params: &mut Vec<Param>) {
         let schema = self.follow(schema);
         let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
             return;

@@ -9,7 +9,7 @@ use airlock_desk::discard;
 use airlock_desk::marks::Marks;
 use airlock_desk::record::{Entry, Pending, Unreadable};
 use airlock_desk::session::SessionChoice;
-use airlock_desk::store::{self, Named, Store, WhenMissing};
+use airlock_desk::store::{self, Store, StoreOptions, WhenMissing};
 use airlock_host::PendingAction;
 use airlock_host::pending::{CallId, CallRecord, SessionId};
 use airlock_host::reads::StaleFile;
@@ -27,7 +27,7 @@ use crate::terminal::time;
 pub struct Request {
     /// The session, or `None` for all.
     pub session: Option<SessionChoice>,
-    pub store: Named,
+    pub store: StoreOptions,
     /// True to include the previews.
     pub verbose: bool,
 }

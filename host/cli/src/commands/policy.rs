@@ -6,7 +6,7 @@ use std::path::Path;
 
 use airlock_desk::approval::{Spent, Wanted};
 use airlock_desk::configuration::{Given, Settings};
-use airlock_desk::store::{self, Named, Store, WhenMissing};
+use airlock_desk::store::{self, Store, StoreOptions, WhenMissing};
 use airlock_host::store::ActionRecord;
 use airlock_render::{Block, Line, Role};
 use airlock_rules::{Because, By, Judgement, Verdict};
@@ -21,7 +21,7 @@ use crate::terminal::output::Output;
 /// Explains an action or a file. Ids contain neither slashes nor dots.
 pub async fn explain(
     subject: &str,
-    store: &Named,
+    store: &StoreOptions,
     verbose: u8,
     out: &mut Output,
 ) -> Result<Exit, Failure> {

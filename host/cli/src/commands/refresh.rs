@@ -2,7 +2,7 @@
 
 use airlock_desk::decider;
 use airlock_desk::session::SessionChoice;
-use airlock_desk::store::{self, Named, Store, WhenMissing};
+use airlock_desk::store::{self, Store, StoreOptions, WhenMissing};
 use airlock_host::store::ActionRecord;
 use airlock_host::{Limits, Session};
 use airlock_render::Block;
@@ -19,7 +19,7 @@ use crate::terminal::progress::Progress;
 pub struct Request {
     pub id: String,
     pub limits: Limits,
-    pub store: Named,
+    pub store: StoreOptions,
 }
 
 pub async fn refresh(request: &Request, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {

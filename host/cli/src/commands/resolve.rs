@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use airlock_desk::decider;
 use airlock_desk::resolution::{self, Resolved, was_tried};
-use airlock_desk::store::{self, Named, Store, WhenMissing};
+use airlock_desk::store::{self, Store, StoreOptions, WhenMissing};
 use airlock_desk::target::{self, Target};
 use airlock_host::pending::Decision;
 use airlock_host::{Error, Limits, Resolution, Session};
@@ -35,7 +35,7 @@ pub use scope::Scope;
 #[derive(Clone)]
 pub struct Request {
     /// The decision and its action.
-    pub target: target::Request,
+    pub target: target::ResolveRequest,
     /// The actions to resolve.
     pub scope: Scope,
     /// True to skip prompts.
@@ -50,7 +50,7 @@ pub struct Request {
     /// True to ask again about effects that the host has not seen before.
     pub confirm_effects: bool,
     pub limits: Limits,
-    pub store: Named,
+    pub store: StoreOptions,
 }
 
 pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
@@ -229,7 +229,7 @@ impl Desk<'_> {
     /// Discards the actions that can be discarded in the same way as the first one.
     async fn discard_together(
         &mut self,
-        first: &target::Request,
+        first: &target::ResolveRequest,
         out: &Output,
     ) -> Result<(Vec<Resolved>, Arc<CommandContext>), Failure> {
         let target = Target::find(first, self.store).await?;
@@ -292,7 +292,7 @@ impl Desk<'_> {
 
     async fn resolve(
         &mut self,
-        wanted: &target::Request,
+        wanted: &target::ResolveRequest,
         place: (usize, usize),
         out: &mut Output,
     ) -> Result<Ended, Failure> {
@@ -348,7 +348,7 @@ impl Desk<'_> {
     /// prompts on a terminal; otherwise the command line must confirm it.
     async fn is_same_workspace(
         &self,
-        request: &target::Request,
+        request: &target::ResolveRequest,
         target: &Target,
         out: &Output,
     ) -> Result<bool, Failure> {

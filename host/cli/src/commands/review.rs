@@ -12,7 +12,7 @@ use crate::failure::Failure;
 
 /// The digits of a review's digest that are shown and required: 128 bits. If a guest could find two
 /// reviews with the same prefix, it could show one and apply the other.
-pub const SHOWN: usize = 32;
+pub const DIGITS: usize = 32;
 
 /// The digest of an action's effects, or its first digits.
 #[derive(Debug, Clone)]
@@ -24,10 +24,10 @@ impl FromStr for ReviewName {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let digits = text.strip_prefix("sha256:").unwrap_or(text);
         let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-        match is_hex && (SHOWN..=64).contains(&digits.len()) {
+        match is_hex && (DIGITS..=64).contains(&digits.len()) {
             true => Ok(Self(digits.to_ascii_lowercase())),
             false => Err(format!(
-                "expected `sha256:` and at least {SHOWN} hexadecimal digits, as `airlock show` prints them"
+                "expected `sha256:` and at least {DIGITS} hexadecimal digits, as `airlock show` prints them"
             )),
         }
     }
@@ -55,5 +55,5 @@ impl ReviewName {
 
 /// Formats a review: `sha256:` and its first digits.
 pub fn shown(review: &Digest) -> String {
-    format!("sha256:{}", &review.to_hex()[..SHOWN])
+    format!("sha256:{}", &review.to_hex()[..DIGITS])
 }

@@ -17,7 +17,7 @@ use airlock_desk::plugin::Loaded;
 use airlock_desk::record::ActionSummary;
 use airlock_desk::resolution::{self, Resolved};
 use airlock_desk::session::{SessionChoice, real_path};
-use airlock_desk::store::{self, Named, Store, WhenMissing};
+use airlock_desk::store::{self, Store, StoreOptions, WhenMissing};
 use airlock_host::content::{CallOutcome, Content};
 use airlock_host::effects::ActionEffects;
 use airlock_host::json::Json;
@@ -67,7 +67,7 @@ pub struct Request {
     pub confirm_effects: bool,
     /// The command to run when an action is pending or was resolved elsewhere.
     pub notify: Option<String>,
-    pub store: Named,
+    pub store: StoreOptions,
 }
 
 /// The reason for discarding a preview that exists only in its tool's memory.

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use airlock_desk::configuration::Grant;
 use airlock_desk::session::SessionChoice;
-use airlock_desk::store::{self, Named, WhenMissing};
+use airlock_desk::store::{self, StoreOptions, WhenMissing};
 use airlock_host::policy::Rehearse;
 use airlock_host::{Limits, Session};
 use airlock_render::{Block, Line, Role};
@@ -46,7 +46,7 @@ pub struct Request {
     pub skip_while_pending: bool,
     /// How long a call waits for a person, if set.
     pub answer_within: Option<Duration>,
-    pub store: Named,
+    pub store: StoreOptions,
     /// The HTTP options, or `None` for standard input and output.
     pub http: Option<OverHttp>,
 }
@@ -62,10 +62,10 @@ pub struct OverHttp {
 }
 
 /// How long to wait for cancelled calls.
-const PATIENCE: Duration = Duration::from_secs(30);
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long the client has to learn that its subscriptions end, before the process exits.
-const GRACE: Duration = Duration::from_secs(3);
+const SUBSCRIPTION_GRACE: Duration = Duration::from_secs(3);
 
 /// Serves until the client leaves or the operator stops it.
 pub async fn serve(request: Request, verbose: u8) -> Result<Exit, Failure> {
@@ -113,14 +113,14 @@ async fn over_stdio(setup: &Setup, interrupt: &Interrupt, hangups: Hangups) -> R
             () = reloading::on_hangup(hangups, setup, server.session(), reloading) => {}
         }
         stop.cancel();
-        sleep(GRACE).await;
+        sleep(SUBSCRIPTION_GRACE).await;
     };
     let served = tokio::select! {
         served = server.serve_stdio(&stop) => served,
         () = until_stopped => Ok(()),
     };
     stop.cancel();
-    if timeout(PATIENCE, server.idle()).await.is_err() {
+    if timeout(CANCEL_TIMEOUT, server.idle()).await.is_err() {
         tracing::warn!("a call goes on after the connection has ended, and is not waited for");
     }
     setup.end(&server).await?;

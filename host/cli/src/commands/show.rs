@@ -1,7 +1,7 @@
 //! `airlock show`: shows everything that is known about an action.
 
 use airlock_desk::record::Record;
-use airlock_desk::store::{self, Named, Store, WhenMissing};
+use airlock_desk::store::{self, Store, StoreOptions, WhenMissing};
 use airlock_host::effects::Effects;
 use airlock_host::pending::CallRecord;
 use airlock_host::reads::StaleFile;
@@ -13,7 +13,12 @@ use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 use crate::terminal::time;
 
-pub async fn show(id: &str, store: &Named, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
+pub async fn show(
+    id: &str,
+    store: &StoreOptions,
+    verbose: u8,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
     let store = store::open(store, WhenMissing::Refuse).await?;
     let mut record = store.find(id).await?;
     if recovered::recover(&store, std::slice::from_ref(&record)).await? {

@@ -7,7 +7,7 @@ mod state;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use airlock_desk::store::Named;
+use airlock_desk::store::StoreOptions;
 
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
@@ -15,7 +15,7 @@ use crate::terminal::output::Output;
 /// The arguments of the command.
 pub struct Request {
     pub task: Task,
-    pub store: Named,
+    pub store: StoreOptions,
 }
 
 /// The task of the command.

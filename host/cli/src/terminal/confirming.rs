@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 
 use airlock_desk::approval::{Judge, Wanted, refusal, why};
 use airlock_desk::decider;
-use airlock_desk::store::Choice;
+use airlock_desk::store::StoreChoice;
 use airlock_host::approval::{Approval, ApprovalRequest, Approver, ConfirmRequest, Confirmation};
 use airlock_host::effects::Effects;
 use airlock_host::pending::{DecidedBy, Evidence};
@@ -27,7 +27,7 @@ pub struct OperatorRules {
     /// True to prompt about everything that the host has not seen before.
     pub confirms: bool,
     /// The store, for the command with which a person decides at a terminal.
-    pub choice: Choice,
+    pub choice: StoreChoice,
     pub interrupt: Interrupt,
     pub progress: Progress,
 }

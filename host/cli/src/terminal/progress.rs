@@ -13,7 +13,7 @@ use crate::terminal::output::on_stderr;
 use crate::terminal::style;
 
 /// How long work may take before the line is shown.
-const PATIENCE: Duration = Duration::from_secs(1);
+const SHOW_AFTER: Duration = Duration::from_secs(1);
 
 /// The columns of the spinner and the space after it.
 const SPINNER: usize = 3;
@@ -68,7 +68,7 @@ impl Progress {
             let (bar, is_over) = (shown.bar.clone(), Arc::clone(&shown.is_over));
             let paused = Arc::clone(&self.paused);
             tokio::spawn(async move {
-                tokio::time::sleep(PATIENCE).await;
+                tokio::time::sleep(SHOW_AFTER).await;
                 let is_over = lock(&is_over);
                 if !*is_over && !paused.load(Ordering::SeqCst) {
                     bar.set_draw_target(ProgressDrawTarget::stderr());

@@ -64,12 +64,12 @@ impl Question<'_> {
                 return Answer::Quit;
             };
             match self.parse(&line) {
-                Some(Choice::Decide(decision, all)) => break (decision, all),
-                Some(Choice::Leave) => return Answer::Leave,
-                Some(Choice::Refresh) => return Answer::Refresh,
-                Some(Choice::Quit) => return Answer::Quit,
-                Some(Choice::Show) => show().await,
-                Some(Choice::Help) => self.help(),
+                Some(PromptAnswer::Decide(decision, all)) => break (decision, all),
+                Some(PromptAnswer::Leave) => return Answer::Leave,
+                Some(PromptAnswer::Refresh) => return Answer::Refresh,
+                Some(PromptAnswer::Quit) => return Answer::Quit,
+                Some(PromptAnswer::Show) => show().await,
+                Some(PromptAnswer::Help) => self.help(),
                 None => on_stderr("Please answer one of these, or ? for help."),
             }
         };
@@ -96,22 +96,22 @@ impl Question<'_> {
         }
     }
 
-    fn parse(&self, line: &str) -> Option<Choice> {
+    fn parse(&self, line: &str) -> Option<PromptAnswer> {
         let line = line.to_ascii_lowercase();
         use Asked::{Stale, Whether, Which};
         Some(match (self.asked, line.as_str()) {
-            (Which, "a" | "apply") => Choice::Decide(Decision::Apply, false),
-            (Which | Stale, "d" | "discard") => Choice::Decide(Decision::Discard, false),
-            (Which | Stale, "l" | "leave") => Choice::Leave,
-            (Which, "apply all") => Choice::Decide(Decision::Apply, true),
-            (Which, "discard all") => Choice::Decide(Decision::Discard, true),
-            (Whether(decision), "y" | "yes") => Choice::Decide(decision, false),
-            (Whether(decision), "all") => Choice::Decide(decision, true),
-            (Whether(_), "n" | "no") => Choice::Leave,
-            (Stale, "r" | "refresh") => Choice::Refresh,
-            (_, "q" | "quit") => Choice::Quit,
-            (_, "s" | "show") => Choice::Show,
-            (_, "?" | "h" | "help") => Choice::Help,
+            (Which, "a" | "apply") => PromptAnswer::Decide(Decision::Apply, false),
+            (Which | Stale, "d" | "discard") => PromptAnswer::Decide(Decision::Discard, false),
+            (Which | Stale, "l" | "leave") => PromptAnswer::Leave,
+            (Which, "apply all") => PromptAnswer::Decide(Decision::Apply, true),
+            (Which, "discard all") => PromptAnswer::Decide(Decision::Discard, true),
+            (Whether(decision), "y" | "yes") => PromptAnswer::Decide(decision, false),
+            (Whether(decision), "all") => PromptAnswer::Decide(decision, true),
+            (Whether(_), "n" | "no") => PromptAnswer::Leave,
+            (Stale, "r" | "refresh") => PromptAnswer::Refresh,
+            (_, "q" | "quit") => PromptAnswer::Quit,
+            (_, "s" | "show") => PromptAnswer::Show,
+            (_, "?" | "h" | "help") => PromptAnswer::Help,
             _ => return None,
         })
     }
@@ -159,7 +159,7 @@ pub async fn confirm(question: &str, interrupt: &Interrupt) -> Option<bool> {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Choice {
+enum PromptAnswer {
     Decide(Decision, bool),
     Leave,
     Refresh,
@@ -240,41 +240,49 @@ mod tests {
             assert_eq!(question.parse(line), expected, "{line:?}");
         };
         let apply = Decision::Apply;
-        check(Asked::Which, "a", Some(Choice::Decide(apply, false)));
-        check(Asked::Which, "APPLY", Some(Choice::Decide(apply, false)));
-        check(Asked::Which, "apply all", Some(Choice::Decide(apply, true)));
+        check(Asked::Which, "a", Some(PromptAnswer::Decide(apply, false)));
+        check(
+            Asked::Which,
+            "APPLY",
+            Some(PromptAnswer::Decide(apply, false)),
+        );
+        check(
+            Asked::Which,
+            "apply all",
+            Some(PromptAnswer::Decide(apply, true)),
+        );
         check(
             Asked::Which,
             "d",
-            Some(Choice::Decide(Decision::Discard, false)),
+            Some(PromptAnswer::Decide(Decision::Discard, false)),
         );
-        check(Asked::Which, "leave", Some(Choice::Leave));
+        check(Asked::Which, "leave", Some(PromptAnswer::Leave));
         check(Asked::Which, "yes", None);
         check(
             Asked::Whether(apply),
             "Yes",
-            Some(Choice::Decide(apply, false)),
+            Some(PromptAnswer::Decide(apply, false)),
         );
         check(
             Asked::Whether(apply),
             "all",
-            Some(Choice::Decide(apply, true)),
+            Some(PromptAnswer::Decide(apply, true)),
         );
-        check(Asked::Whether(apply), "n", Some(Choice::Leave));
+        check(Asked::Whether(apply), "n", Some(PromptAnswer::Leave));
         check(Asked::Whether(apply), "a", None);
-        check(Asked::Stale, "r", Some(Choice::Refresh));
+        check(Asked::Stale, "r", Some(PromptAnswer::Refresh));
         check(
             Asked::Stale,
             "d",
-            Some(Choice::Decide(Decision::Discard, false)),
+            Some(PromptAnswer::Decide(Decision::Discard, false)),
         );
-        check(Asked::Stale, "l", Some(Choice::Leave));
+        check(Asked::Stale, "l", Some(PromptAnswer::Leave));
         check(Asked::Stale, "y", None);
         for asked in [Asked::Which, Asked::Whether(apply), Asked::Stale] {
             check(asked, "", None);
-            check(asked, "q", Some(Choice::Quit));
-            check(asked, "show", Some(Choice::Show));
-            check(asked, "?", Some(Choice::Help));
+            check(asked, "q", Some(PromptAnswer::Quit));
+            check(asked, "show", Some(PromptAnswer::Show));
+            check(asked, "?", Some(PromptAnswer::Help));
         }
     }
 }

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::airlock::{airlock, command};
 
 /// For a process to be there, or gone.
-const PATIENCE: Duration = Duration::from_secs(30);
+const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A component that fits the world by its names, with these functions in a module.
 fn component(folder: &Path, functions: &str) -> PathBuf {
@@ -61,7 +61,7 @@ fn compiling(folder: &Path) -> (Child, Pid) {
         if let Some(found) = found.and_then(Pid::from_raw) {
             return (child, found);
         }
-        assert!(started.elapsed() < PATIENCE, "nothing was started");
+        assert!(started.elapsed() < DEADLINE, "nothing was started");
         thread::sleep(Duration::from_millis(5));
     }
 }
@@ -71,7 +71,7 @@ fn gone(process: Pid) {
     let stat = format!("/proc/{}/stat", process.as_raw_pid());
     let started = Instant::now();
     while fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
-        assert!(started.elapsed() < PATIENCE, "it is still there");
+        assert!(started.elapsed() < DEADLINE, "it is still there");
         thread::sleep(Duration::from_millis(5));
     }
 }
@@ -79,7 +79,7 @@ fn gone(process: Pid) {
 fn ended(child: Child) -> Output {
     let started = Instant::now();
     let output = child.wait_with_output().unwrap();
-    assert!(started.elapsed() < PATIENCE, "{output:?}");
+    assert!(started.elapsed() < DEADLINE, "{output:?}");
     output
 }
 

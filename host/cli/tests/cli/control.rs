@@ -13,9 +13,9 @@ use crate::configuration::Machine;
 const ALL: &str = "[[rule]]\nname = 'all'\nthen = 'allow'\n";
 
 /// A folder whose user lets everything through.
-struct Place(Machine, Store);
+struct Fixture(Machine, Store);
 
-impl Place {
+impl Fixture {
     fn new(make: impl FnOnce(&Path)) -> Self {
         let place = Self(Machine::new().user(ALL), Store::new());
         make(place.root());
@@ -78,7 +78,7 @@ fn no_directory_becomes_a_git_repository_unseen() {
     let head = || write("notes/HEAD", "ref: refs/heads/main\n");
     let whole = [mkdir("notes/objects"), mkdir("notes/refs"), head()];
     // In one action, and one thing after the other.
-    let place = Place::new(|root| fs::create_dir(root.join("notes")).unwrap());
+    let place = Fixture::new(|root| fs::create_dir(root.join("notes")).unwrap());
     let ran = place.applied(&json!(whole), &[]);
     assert_eq!(ran.code, 1, "{ran:#?}");
     assert!(
@@ -90,7 +90,7 @@ fn no_directory_becomes_a_git_repository_unseen() {
     assert_eq!(codes, [0, 0, 1]);
     assert_eq!(place.repositories(), [""; 0]);
     // The other way round, and by renames.
-    let place = Place::new(|root| fs::create_dir_all(root.join("notes/o")).unwrap());
+    let place = Fixture::new(|root| fs::create_dir_all(root.join("notes/o")).unwrap());
     let refs = mkdir("notes/refs");
     let moved = rename("notes/o", "notes/objects");
     let codes = [head(), moved, refs].map(|one| place.applied(&json!([one]), &[]).code);
@@ -102,7 +102,7 @@ fn no_directory_becomes_a_git_repository_unseen() {
 fn a_link_makes_no_control_file_of_an_ordinary_one() {
     let flow = || [mkdir("g/workflows"), write("g/workflows/a.yml", "on: push")];
     let check = |make: &dyn Fn(&Path), apply: Value, told: &str| {
-        let place = Place::new(make);
+        let place = Fixture::new(make);
         let ran = place.applied(&apply, &[]);
         assert_eq!(ran.code, 1, "{apply} {ran:#?}");
         assert!(ran.stdout.contains(told), "{apply} {ran:#?}");
@@ -139,7 +139,7 @@ fn a_link_makes_no_control_file_of_an_ordinary_one() {
     let out = "leads out of the workspace";
     check(&deep, json!([rename("a/b/c", "c")]), out);
     // Without the link it is an ordinary file.
-    let place = Place::new(folder);
+    let place = Fixture::new(folder);
     assert_eq!(place.applied(&json!(flow()), &[]).code, 0);
 }
 
@@ -149,7 +149,7 @@ fn what_git_runs_is_a_control_file_wherever_it_lies() {
         let git = Command::new("git").arg("-C").arg(root).args(args).output();
         assert!(git.unwrap().status.success(), "{args:?}");
     };
-    let place = Place::new(|root| {
+    let place = Fixture::new(|root| {
         git(root, &["init", "-q"]);
         git(root, &["config", "core.hooksPath", "tools/hooks"]);
         fs::create_dir_all(root.join("tools/hooks")).unwrap();
@@ -164,7 +164,7 @@ fn what_git_runs_is_a_control_file_wherever_it_lies() {
 
 #[test]
 fn a_workspace_that_moved_is_judged_where_it_is() {
-    let place = Place::new(|root| fs::create_dir_all(root.join("ws")).unwrap());
+    let place = Fixture::new(|root| fs::create_dir_all(root.join("ws")).unwrap());
     let (puppet, at) = (guest("puppet"), |path: &str| place.root().join(path));
     let workspace = at("ws").display().to_string();
     let params = steps(json!([{"do": "push", "label": "It", "apply": [write("a.yml", "x")]}]));
@@ -195,7 +195,7 @@ fn a_workspace_may_itself_be_a_control_file() {
     ] {
         let (directory, _) = path.split_once('/').unwrap_or(("x", ""));
         let inside = format!("{own}/{directory}");
-        let place = Place::new(|root| fs::create_dir_all(root.join(inside)).unwrap());
+        let place = Fixture::new(|root| fs::create_dir_all(root.join(inside)).unwrap());
         let workspace = place.root().join(own).display().to_string();
         let options = ["--workspace", &workspace];
         let ran = place.applied(&json!([write(path, "x")]), &options);
@@ -207,7 +207,7 @@ fn a_workspace_may_itself_be_a_control_file() {
 
 #[test]
 fn what_the_rules_say_of_a_file_can_be_asked() {
-    let place = Place::new(|root| {
+    let place = Fixture::new(|root| {
         fs::create_dir(root.join("docs")).unwrap();
         symlink("docs/ai.md", root.join("CLAUDE.md")).unwrap();
     });

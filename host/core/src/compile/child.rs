@@ -8,7 +8,7 @@ use std::time::Duration;
 use airlock_worker::{Bounds, ExitReason, ReceiveError, Worker};
 use bytes::Bytes;
 
-use super::protocol::{Answer, COMPILER, Request};
+use super::protocol::{Answer, COMPILER, CompileRequest};
 use super::{CompileLimits, Failure};
 
 /// Maximum number of threads of the process. More would need more memory at once and leave no cores
@@ -30,7 +30,7 @@ impl Job {
         let threads = [("RAYON_NUM_THREADS", threads().to_string())];
         let mut worker = Worker::start(&self.program, &COMPILER, self.bounds(), &threads)
             .map_err(Failure::NotStarted)?;
-        let request = Request {
+        let request = CompileRequest {
             compatibility: self.compatibility.to_le_bytes(),
             component: &self.component,
         };

@@ -12,13 +12,13 @@ pub const COMPILER: Part = Part {
 const REASON_BYTES: usize = 4096;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Request<'a> {
+pub struct CompileRequest<'a> {
     /// Identifies the code that the host's engine can run, in little-endian bytes.
     pub compatibility: [u8; 8],
     pub component: &'a [u8],
 }
 
-impl<'a> Request<'a> {
+impl<'a> CompileRequest<'a> {
     /// Returns its bytes, in parts.
     pub fn parts(&self) -> [&[u8]; 2] {
         [&self.compatibility, self.component]
@@ -84,13 +84,13 @@ mod tests {
 
     #[test]
     fn a_request_is_read_as_it_was_written() {
-        let request = Request {
+        let request = CompileRequest {
             compatibility: *b"12345678",
             component: b"component",
         };
         let bytes = request.parts().concat();
-        assert_eq!(Request::from_bytes(&bytes), Some(request));
-        assert_eq!(Request::from_bytes(&bytes[..7]), None);
+        assert_eq!(CompileRequest::from_bytes(&bytes), Some(request));
+        assert_eq!(CompileRequest::from_bytes(&bytes[..7]), None);
     }
 
     #[test]

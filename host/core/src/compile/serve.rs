@@ -5,7 +5,7 @@ use std::io;
 use airlock_worker::{Host, serve_if_asked_for};
 use wasmtime::Engine;
 
-use super::protocol::{Answer, COMPILER, Request};
+use super::protocol::{Answer, COMPILER, CompileRequest};
 use crate::runtime::{code_compatibility, code_config};
 
 /// Makes this process a compiler if it was started as one. Otherwise returns at once.
@@ -20,11 +20,11 @@ fn serve(mut host: Host) -> io::Result<()> {
     let Some(request) = host.receive()? else {
         return Ok(());
     };
-    let request = Request::from_bytes(&request).ok_or(io::ErrorKind::InvalidData)?;
+    let request = CompileRequest::from_bytes(&request).ok_or(io::ErrorKind::InvalidData)?;
     host.send(&compile(request).parts())
 }
 
-fn compile(request: Request<'_>) -> Answer {
+fn compile(request: CompileRequest<'_>) -> Answer {
     let engine = match Engine::new(&code_config()) {
         Ok(engine) => engine,
         Err(error) => return failure(&error),

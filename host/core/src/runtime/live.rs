@@ -17,7 +17,7 @@ use crate::budget::{Budget, Held, Portion};
 const IDLE_MEMORY: usize = 512 << 20;
 
 /// Engines with fewer instances than this don't divide them between tenants.
-const FEW: usize = 64;
+const MIN_DIVIDED: usize = 64;
 
 /// The right to have one live instance, and memory for it. Given back on drop.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ impl LiveInstances {
             total,
             permits: Arc::new(Semaphore::new(total)),
             memory: Arc::new(Budget::new(memory)),
-            least_memory: memory / 3 * 2 / total.max(FEW),
+            least_memory: memory / 3 * 2 / total.max(MIN_DIVIDED),
             waiting: AtomicUsize::new(0),
             uses: AtomicU64::new(0),
             idle: Arc::default(),
@@ -289,14 +289,14 @@ mod tests {
 
     const MEMORY: usize = 1 << 30;
 
-    struct Place {
+    struct Slot {
         live: Mutex<Option<Room>>,
         used: AtomicU64,
         holds_volatile: bool,
         idle: Mutex<Option<IdleMemory>>,
     }
 
-    impl Reclaim for Place {
+    impl Reclaim for Slot {
         fn reclaim(&self) -> Reclaimed {
             if self.holds_volatile {
                 return Reclaimed::Kept;
@@ -311,7 +311,7 @@ mod tests {
         }
     }
 
-    impl Place {
+    impl Slot {
         async fn make(live: &LiveInstances, holds_volatile: bool) -> Arc<Self> {
             let place = Arc::new(Self {
                 live: Mutex::default(),
@@ -346,14 +346,14 @@ mod tests {
         let live = LiveInstances::new(4, MEMORY);
         let mut places = Vec::new();
         for holds_volatile in [true, false, false, false] {
-            places.push(Place::make(&live, holds_volatile).await);
+            places.push(Slot::make(&live, holds_volatile).await);
         }
-        let are_live = |places: &[Arc<Place>]| -> Vec<bool> {
+        let are_live = |places: &[Arc<Slot>]| -> Vec<bool> {
             places.iter().map(|place| place.is_live()).collect()
         };
         // Made before the others, and used after them.
         places[1].use_it(&live);
-        places.push(Place::make(&live, false).await);
+        places.push(Slot::make(&live, false).await);
         assert_eq!(are_live(&places), [true, true, false, true, true]);
         places[4].use_it(&live);
         places[3].use_it(&live);
@@ -369,7 +369,7 @@ mod tests {
         let live = LiveInstances::new(9, MEMORY);
         let mut places = Vec::new();
         for holds_volatile in [true, false, false, false] {
-            let place = Place::make(&live, holds_volatile).await;
+            let place = Slot::make(&live, holds_volatile).await;
             *place.idle.lock().unwrap() = Some(live.idle(IDLE_MEMORY / 3));
             places.push(place);
         }

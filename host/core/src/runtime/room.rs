@@ -9,7 +9,7 @@ const MEMORY_EACH: u64 = 8 << 20;
 const MAPPINGS_EACH: u64 = 16;
 
 /// Upper bound, to keep the pool's index small.
-const MOST: u64 = 4096;
+const MAX_INSTANCES: u64 = 4096;
 const FEWEST: u64 = 64;
 
 /// Default if the system doesn't report its resources.
@@ -30,8 +30,8 @@ pub(crate) fn guest_memory() -> usize {
 
 fn by(memory: Option<u64>, mappings: Option<u64>) -> u64 {
     let by_memory = memory.map_or(UNKNOWN, |bytes| bytes / MEMORY_EACH);
-    let by_mappings = mappings.map_or(MOST, |count| count / MAPPINGS_EACH);
-    by_memory.min(by_mappings).clamp(FEWEST, MOST)
+    let by_mappings = mappings.map_or(MAX_INSTANCES, |count| count / MAPPINGS_EACH);
+    by_memory.min(by_mappings).clamp(FEWEST, MAX_INSTANCES)
 }
 
 /// Returns the bytes of memory of the machine, or of the process's control group if that has less.

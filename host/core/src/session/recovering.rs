@@ -17,7 +17,7 @@ use super::resolve::claimed;
 use crate::producer::NativeIdentity;
 
 /// Name of the claimant during recovery.
-const LOOKS: &str = "airlock";
+const CLAIMANT: &str = "airlock";
 
 /// The [`StackedAction::last_error`] of an action whose interrupted apply had no effect.
 pub const APPLY_UNDONE: &str =
@@ -105,7 +105,7 @@ impl Session {
         stacked: &StackedAction,
     ) -> Result<Option<bool>, Error> {
         let may_act_elsewhere = self.may_act_elsewhere(store, &stacked.action).await?;
-        let by = Actor::program(LOOKS).into();
+        let by = Actor::program(CLAIMANT).into();
         // A claim to discard counts as no attempt. If it is interrupted, the action stays
         // interrupted.
         let look = Resolution::discard("").with_id(stacked.action.id.clone());

@@ -30,7 +30,7 @@ pub(super) use under_way::Rehearsals;
 use under_way::UnderWay;
 
 /// How long a call waits for the rehearsal of the actions it pushed.
-const PATIENCE: Duration = Duration::from_secs(2);
+const REHEARSAL_WAIT: Duration = Duration::from_secs(2);
 
 /// The reason that a tool gets in a rehearsal.
 const REASON: &str = "rehearsal";
@@ -194,7 +194,7 @@ impl Session {
                 let _ = known.send(ActionEffects::new(action, record.effects));
             }
         });
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + REHEARSAL_WAIT;
         let mut effects = Vec::new();
         while let Ok(Some(one)) = timeout_at(deadline, told.recv()).await {
             effects.push(one);

@@ -24,7 +24,7 @@ use crate::workspace::{Basis, FilesNow, WorkspaceFolder, has_changed};
 const ASKED_AT_ONCE: usize = 128;
 
 /// How the workspace compares with the inputs of an action.
-enum Standing {
+enum Freshness {
     AsItWas,
     /// Some input of the rehearsal changed, but none of the action's own files.
     Moved,
@@ -134,10 +134,10 @@ impl Session {
         let time = self.inner.limits.call_time;
         let standing = move || standing(&basis, &folder, time, is_verified);
         match in_background(standing).await? {
-            Standing::AsItWas => Ok(review),
+            Freshness::AsItWas => Ok(review),
             // Another caller has applied it meanwhile; the claim reports that.
-            Standing::Stale(_) if !self.waits_as(found, store).await? => Ok(review),
-            Standing::Stale(files) => {
+            Freshness::Stale(_) if !self.waits_as(found, store).await? => Ok(review),
+            Freshness::Stale(files) => {
                 let moving = self.moved(store, found, review.as_ref(), &files, cancel);
                 match Box::pin(moving).await? {
                     Some(moved) => Ok(Some(moved)),
@@ -147,7 +147,7 @@ impl Session {
                     }),
                 }
             }
-            Standing::Moved => match review {
+            Freshness::Moved => match review {
                 Some(review) => {
                     let again = Box::pin(self.again(found, review.clone(), cancel)).await;
                     match again {
@@ -254,10 +254,10 @@ fn standing(
     folder: &WorkspaceFolder,
     time: Duration,
     is_verified: bool,
-) -> Result<Standing, Error> {
+) -> Result<Freshness, Error> {
     let stale = stale_files(basis, folder, time)?;
     if !stale.is_empty() {
-        return Ok(Standing::Stale(stale));
+        return Ok(Freshness::Stale(stale));
     }
     let moved = match &basis.looked_at {
         _ if !is_verified => false,
@@ -269,7 +269,7 @@ fn standing(
         }
     };
     Ok(match moved {
-        true => Standing::Moved,
-        false => Standing::AsItWas,
+        true => Freshness::Moved,
+        false => Freshness::AsItWas,
     })
 }

@@ -20,7 +20,7 @@ use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError, FsResult, Read
 use super::listing::{self, Listing};
 use super::named::Listed;
 use super::open::{check_path, code};
-use super::quota::Named;
+use super::quota::FoundEntry;
 use super::stream::{CountedStream, Refused};
 use super::viewed::{self, InWorkspace, ReadStream, Viewed};
 use super::{FilesView, Handle};
@@ -184,7 +184,7 @@ impl WasiDescriptor for FilesView<'_> {
         let found = self.found_in_scratch(&fd, &path)?;
         WasiDescriptor::remove_directory_at(&mut self.inner, fd, path).await?;
         if let Some((quota, found)) = found {
-            quota.removed(Named::of(&found));
+            quota.removed(FoundEntry::of(&found));
         }
         Ok(())
     }
@@ -227,7 +227,7 @@ impl WasiDescriptor for FilesView<'_> {
         let found = self.found_in_scratch(&fd, &path)?;
         WasiDescriptor::unlink_file_at(&mut self.inner, fd, path).await?;
         if let Some((quota, found)) = found {
-            quota.removed(Named::of(&found));
+            quota.removed(FoundEntry::of(&found));
         }
         Ok(())
     }
@@ -294,7 +294,7 @@ impl WasiDescriptor for FilesView<'_> {
     async fn read(&mut self, fd: Fd, len: u64, offset: u64) -> FsResult<(Vec<u8>, bool)> {
         if let Some(viewed) = self.viewed(&fd)? {
             let length = usize::try_from(len).unwrap_or(usize::MAX);
-            let mut buffer = vec![0; length.min(viewed::AT_ONCE)];
+            let mut buffer = vec![0; length.min(viewed::CHUNK_BYTES)];
             let read = viewed.file()?.to_read()?.read_at(&mut buffer, offset);
             let read = read.map_err(code)?;
             buffer.truncate(read);

@@ -14,7 +14,7 @@ use super::named::Listed;
 use super::{OpenHandle, viewed};
 
 /// Number of skipped names before other tasks get their turn.
-const PATIENCE: usize = 256;
+const YIELD_INTERVAL: usize = 256;
 
 /// Number of descriptors that a listing needs.
 pub(super) const DESCRIPTORS: usize = 2;
@@ -86,7 +86,7 @@ impl Listing {
                 }));
             }
         };
-        for _ in 0..PATIENCE {
+        for _ in 0..YIELD_INTERVAL {
             let Some(entry) = entries.next().transpose()? else {
                 return Ok(Next::End);
             };

@@ -15,12 +15,12 @@ use wasmtime_wasi::filesystem::Descriptor;
 use super::{Gate, Handle};
 
 /// Maximum time between the two questions. Later ones need a lookup.
-const AT_ONCE: Duration = Duration::from_millis(1);
+const FRESH_FOR: Duration = Duration::from_millis(1);
 
 /// The last name that a guest asked about. It answers the other question of the two if that comes
 /// next, no descriptor was closed, and the guest changed nothing meanwhile.
 #[derive(Default)]
-pub(super) struct LastNamed(Option<Named>);
+pub(super) struct LastNamed(Option<NamedPath>);
 
 /// The subject of a question.
 #[derive(Clone, Copy)]
@@ -31,7 +31,7 @@ pub(super) struct Question<'a> {
     pub follow: bool,
 }
 
-struct Named {
+struct NamedPath {
     fd: u32,
     path: String,
     follow: bool,
@@ -80,7 +80,7 @@ impl LastNamed {
     }
 
     fn put(&mut self, question: Question<'_>, may_be_link: bool, other: Other, gate: &Gate) {
-        self.0 = Some(Named {
+        self.0 = Some(NamedPath {
             fd: question.fd,
             path: question.path.to_owned(),
             follow: question.follow,
@@ -115,14 +115,14 @@ impl LastNamed {
     }
 }
 
-impl Named {
+impl NamedPath {
     fn is_about(&self, question: Question<'_>, gate: &Gate) -> bool {
         // Following links makes no difference for an entry that is not a link.
         let is_as_followed = !self.follow && !self.may_be_link;
         (self.fd, &*self.path) == (question.fd, question.path)
             && (self.follow == question.follow || is_as_followed)
             && self.passed == gate.passed()
-            && self.when.elapsed() < AT_ONCE
+            && self.when.elapsed() < FRESH_FOR
     }
 }
 

@@ -54,12 +54,12 @@ pub(super) struct Counted {
 
 /// A named entry in the directory, as it was found there.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Named {
+pub(super) struct FoundEntry {
     pub id: FileId,
     bytes: u64,
 }
 
-impl Named {
+impl FoundEntry {
     pub fn of(metadata: &Metadata) -> Self {
         let contents = match metadata.is_dir() {
             // The size that a directory reports is not the guest's choice.
@@ -118,7 +118,7 @@ impl Quota {
     }
 
     /// Notes that an entry was removed, or replaced by another one.
-    pub fn removed(&self, named: Named) {
+    pub fn removed(&self, named: FoundEntry) {
         let mut used = self.lock();
         match used.open.get_mut(&named.id) {
             Some(open) => open.unlinked = true,
@@ -238,8 +238,8 @@ mod tests {
         quota.lock().bytes
     }
 
-    fn named(bytes: u64) -> Named {
-        Named { id: FILE, bytes }
+    fn named(bytes: u64) -> FoundEntry {
+        FoundEntry { id: FILE, bytes }
     }
 
     #[test]

@@ -20,7 +20,7 @@ use super::stream::Refused;
 use super::{Gate, OpenHandle};
 
 /// Maximum bytes per read or write, as for wasmtime's own files.
-pub(super) const AT_ONCE: usize = 64 * 1024;
+pub(super) const CHUNK_BYTES: usize = 64 * 1024;
 
 /// Placeholder in the resource table for an open file or directory of the workspace. The host's own
 /// descriptor types can't be made from it.
@@ -248,7 +248,7 @@ impl InputStream for ReadStream {
         if size == 0 {
             return Ok(Bytes::new());
         }
-        let mut buffer = vec![0; size.min(AT_ONCE)];
+        let mut buffer = vec![0; size.min(CHUNK_BYTES)];
         let read = match self.file.to_read() {
             Ok(file) => file.read_at(&mut buffer, self.position).map_err(failed),
             Err(code) => Err(refused(code)),
@@ -318,7 +318,7 @@ impl OutputStream for WriteStream {
 
     fn check_write(&mut self) -> StreamResult<usize> {
         self.pass()?;
-        Ok(AT_ONCE)
+        Ok(CHUNK_BYTES)
     }
 }
 

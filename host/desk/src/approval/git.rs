@@ -20,7 +20,7 @@ const MOST_REPOSITORIES: usize = 256;
 const TIME: Duration = Duration::from_secs(5);
 
 /// The longest answer, in bytes.
-const LONGEST: u64 = 4 << 20;
+const MAX_OUTPUT_BYTES: u64 = 4 << 20;
 
 /// Variables with which git would answer for another repository.
 const ELSEWHERE: [&str; 6] = [
@@ -161,7 +161,7 @@ fn ask(repository: &Path, command: &str, args: &[&str], until: Instant) -> Answe
     let (sender, said) = mpsc::channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        let read = output.take(LONGEST + 1).read_to_end(&mut bytes);
+        let read = output.take(MAX_OUTPUT_BYTES + 1).read_to_end(&mut bytes);
         let _ = sender.send(read.map(|_| bytes));
     });
     let said = said.recv_timeout(until.saturating_duration_since(Instant::now()));
@@ -170,7 +170,7 @@ fn ask(repository: &Path, command: &str, args: &[&str], until: Instant) -> Answe
         let _ = child.wait();
         return Answer::Late;
     };
-    if said.len() as u64 > LONGEST {
+    if said.len() as u64 > MAX_OUTPUT_BYTES {
         let _ = child.kill();
         let _ = child.wait();
         return Answer::Late;

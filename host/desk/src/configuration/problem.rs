@@ -15,7 +15,7 @@ pub struct Problem {
     pub path: PathBuf,
     /// Where in it; none where it is about the file as a whole.
     #[serde(flatten)]
-    pub place: Option<Place>,
+    pub place: Option<Position>,
     /// What is wrong, as a clause.
     pub message: String,
 }
@@ -23,7 +23,7 @@ pub struct Problem {
 /// A place in a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Place {
+pub struct Position {
     /// From 1.
     pub line: usize,
     /// In characters, from 1.
@@ -39,7 +39,7 @@ pub struct Place {
 }
 
 /// How many characters of a line are shown, before the place and from there on.
-const SHOWN: (usize, usize) = (60, 60);
+const EXCERPT_CHARS: (usize, usize) = (60, 60);
 
 impl Problem {
     /// About a file as a whole.
@@ -59,13 +59,13 @@ impl Problem {
         message: impl Into<String>,
     ) -> Self {
         Self {
-            place: span.map(|span| Place::of(text, span)),
+            place: span.map(|span| Position::of(text, span)),
             ..Self::of_file(path, message)
         }
     }
 }
 
-impl Place {
+impl Position {
     fn of(text: &str, span: Range<usize>) -> Self {
         let start = text.floor_char_boundary(span.start.min(text.len()));
         let end = text
@@ -74,17 +74,17 @@ impl Place {
         let begin = text[..start].rfind('\n').map_or(0, |at| at + 1);
         let line_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
         let before: Vec<char> = text[begin..start].chars().collect();
-        let left = before.len().saturating_sub(SHOWN.0);
+        let left = before.len().saturating_sub(EXCERPT_CHARS.0);
         let rest = text[start..line_end].trim_end_matches('\r');
         let shown = before[left..].iter().copied();
-        let excerpt: String = shown.chain(rest.chars().take(SHOWN.1)).collect();
+        let excerpt: String = shown.chain(rest.chars().take(EXCERPT_CHARS.1)).collect();
         let wrong = text[start..end.min(line_end)].chars();
         Self {
             line: text[..start].matches('\n').count() + 1,
             column: before.len() + 1,
             excerpt,
             before: before.len() - left,
-            length: wrong.take(SHOWN.1).count().max(1),
+            length: wrong.take(EXCERPT_CHARS.1).count().max(1),
         }
     }
 }

@@ -12,7 +12,7 @@ use super::file::File;
 use super::problem::Problem;
 
 /// How many problems of a file are told.
-const TOLD: usize = 20;
+const MAX_PROBLEMS: usize = 20;
 
 /// Reads a file's text.
 ///
@@ -37,7 +37,7 @@ pub fn read(path: &Path, text: &str, of_workspace: bool) -> Result<File, Vec<Pro
     }
     // To find a line takes a look at the text, which is done for few.
     errors.sort_by_key(|error| error.span().map(|span| span.start));
-    let told = errors.into_iter().take(TOLD).map(|error| {
+    let told = errors.into_iter().take(MAX_PROBLEMS).map(|error| {
         let message = clause(error.message());
         let span = error
             .span()
@@ -46,7 +46,7 @@ pub fn read(path: &Path, text: &str, of_workspace: bool) -> Result<File, Vec<Pro
     });
     problems.extend(told);
     problems.sort_by_key(|it| it.place.as_ref().map(|it| (it.line, it.column)));
-    problems.truncate(TOLD);
+    problems.truncate(MAX_PROBLEMS);
     Err(problems)
 }
 
@@ -148,8 +148,8 @@ fn clause(message: &str) -> String {
 
 /// How many letters are to be changed, added or removed. Long words are like none.
 fn distance(one: &str, other: &str) -> usize {
-    const LONGEST: usize = 40;
-    if one.len() > LONGEST || other.len() > LONGEST {
+    const MAX_COMPARED_CHARS: usize = 40;
+    if one.len() > MAX_COMPARED_CHARS || other.len() > MAX_COMPARED_CHARS {
         return usize::MAX;
     }
     let other: Vec<char> = other.chars().collect();
@@ -244,7 +244,7 @@ mod tests {
             "\0".repeat(1000),
         ] {
             let told = problems(&text, true);
-            assert!((1..=TOLD).contains(&told.len()), "{}", told.len());
+            assert!((1..=MAX_PROBLEMS).contains(&told.len()), "{}", told.len());
             assert!(told.iter().all(|it| it.len() < 2000));
         }
     }

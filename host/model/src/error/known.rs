@@ -9,7 +9,7 @@ const LISTED: usize = 20;
 const MOST_ALIKE: usize = 5;
 
 /// No tool has a longer name, in characters.
-const LONGEST: usize = 64;
+const MAX_NAME_CHARS: usize = 64;
 
 /// Below that, two names have too little in common for one to be meant by the other.
 const ALIKE: f64 = 0.3;
@@ -57,7 +57,7 @@ impl Error {
 fn most_alike<'a>(asked: &str, names: Vec<&'a str>) -> Vec<&'a str> {
     let plain = |name: &str| {
         name.chars()
-            .take(LONGEST)
+            .take(MAX_NAME_CHARS)
             .collect::<String>()
             .to_lowercase()
     };
@@ -88,7 +88,7 @@ pub(super) struct Asked<'a>(pub &'a str);
 
 impl fmt::Display for Asked<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.char_indices().nth(LONGEST) {
+        match self.0.char_indices().nth(MAX_NAME_CHARS) {
             None => f.write_str(self.0),
             Some((end, _)) => write!(f, "{}…", &self.0[..end]),
         }

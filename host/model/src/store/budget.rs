@@ -8,7 +8,7 @@ pub const SPENDING_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The size of the effects of one or several actions.
 ///
-/// Stores count each number up to [`Spending::MOST`], and sums end there.
+/// Stores count each number up to [`Spending::MAX`], and sums end there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Spending {
     /// Changed files.
@@ -21,11 +21,11 @@ pub struct Spending {
 
 impl Spending {
     /// The highest number that is told from those above it.
-    pub const MOST: u64 = i64::MAX as u64;
+    pub const MAX: u64 = i64::MAX as u64;
 
-    /// As stores keep it: no number is above [`Spending::MOST`].
+    /// As stores keep it: no number is above [`Spending::MAX`].
     pub fn capped(self) -> Self {
-        self.map(|number| number.min(Self::MOST))
+        self.map(|number| number.min(Self::MAX))
     }
 
     fn map(self, change: impl Fn(u64) -> u64) -> Self {
@@ -37,7 +37,7 @@ impl Spending {
     }
 }
 
-/// Both together; no number goes beyond [`Spending::MOST`].
+/// Both together; no number goes beyond [`Spending::MAX`].
 impl Add for Spending {
     type Output = Self;
 
@@ -51,7 +51,7 @@ impl Add for Spending {
     }
 }
 
-/// A limit on the spending within a period. A limit of [`Spending::MOST`] or more means none.
+/// A limit on the spending within a period. A limit of [`Spending::MAX`] or more means none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     /// The maximum number of changed files; `None` means no limit.
@@ -171,8 +171,8 @@ mod tests {
 
     #[test]
     fn sums_neither_wrap_nor_pass_what_a_store_can_keep() {
-        let huge = spending(u64::MAX, u64::MAX, Spending::MOST);
-        let most = Spending::MOST;
+        let huge = spending(u64::MAX, u64::MAX, Spending::MAX);
+        let most = Spending::MAX;
         assert_eq!(huge + huge, spending(most, most, most));
         let budget = |limit| Budget {
             bytes: Some(limit),

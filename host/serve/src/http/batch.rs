@@ -21,7 +21,7 @@ use super::bodies::{Answer, method, not_a_message};
 use super::gate::SESSION;
 
 /// The most messages in a batch.
-const LONGEST: usize = 64;
+const MAX_PARTS: usize = 64;
 
 /// The only version that has batches.
 const VERSION: &str = "2025-03-26";
@@ -36,7 +36,7 @@ pub fn messages(bytes: &Bytes, headers: &HeaderMap) -> Result<Vec<Bytes>, Answer
     let version = headers.get("mcp-protocol-version");
     let has_batches = headers.contains_key(SESSION) && version.is_none_or(|it| it == VERSION);
     let parts: Vec<&RawValue> = serde_json::from_slice(bytes).unwrap_or_default();
-    if !has_batches || parts.is_empty() || parts.len() > LONGEST {
+    if !has_batches || parts.is_empty() || parts.len() > MAX_PARTS {
         return Err(not_a_message());
     }
     let messages = parts.into_iter().map(|part| {

@@ -26,11 +26,11 @@ const HEADERS_WITHIN: Duration = Duration::from_secs(30);
 const TAKEN_WITHIN: Duration = Duration::from_secs(30);
 
 /// The most headers of a request, and the most bytes of all of them together.
-const HEADERS: usize = 100;
-const HEADER_BYTES: usize = 32 << 10;
+const MAX_HEADERS: usize = 100;
+const MAX_HEADER_BYTES: usize = 32 << 10;
 
 /// How long to wait for connections at the end.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long to pause after a failed accept, which mostly means that no file descriptors are left.
 const AFTER_FAILURE: Duration = Duration::from_millis(100);
@@ -71,7 +71,7 @@ pub async fn accept(listener: TcpListener, most: usize, gate: Arc<Gate>, stop: C
         }
     }
     let ending = async { while connections.join_next().await.is_some() {} };
-    let _ = timeout(PATIENCE, ending).await;
+    let _ = timeout(CLOSE_TIMEOUT, ending).await;
 }
 
 async fn serve(
@@ -94,8 +94,8 @@ async fn serve(
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(HEADERS_WITHIN)
-        .max_headers(HEADERS)
-        .max_buf_size(HEADER_BYTES);
+        .max_headers(MAX_HEADERS)
+        .max_buf_size(MAX_HEADER_BYTES);
     let connection = http.serve_connection(TokioIo::new(Box::pin(stream)), service);
     let mut connection = std::pin::pin!(connection);
     let served = tokio::select! {

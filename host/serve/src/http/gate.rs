@@ -25,7 +25,7 @@ use super::tokens::{Access, Principal, Tokens};
 use super::visit::Visit;
 use super::visitors::Visitor;
 use super::{HEALTH, HttpSettings, IDLE, METRICS, PATH, accept, batch, resuming};
-use crate::handler::{Handler, Place};
+use crate::handler::{Handler, Transport};
 use crate::metrics::{self, Metrics};
 
 /// How long a principal with too many connections is asked to wait.
@@ -268,7 +268,7 @@ impl OfPrincipal {
         let conversations = Arc::clone(conversations);
         let visiting = move || {
             let visit = Visit::new(&principal, &conversations);
-            Ok(Handler::new(Place::Http(visit)))
+            Ok(Handler::new(Transport::Http(visit)))
         };
         Self {
             rate: RateLimiter::direct(Quota::per_second(settings.requests_per_second)),

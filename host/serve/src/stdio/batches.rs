@@ -9,7 +9,7 @@ use super::requests::Turn;
 
 /// The most messages in a batch. An answer that waits for the rest of its batch keeps its turn, so
 /// this must not exceed the number of turns.
-pub const LONGEST: usize = 64;
+pub const MAX_PARTS: usize = 64;
 
 /// The unanswered batches.
 #[derive(Default)]

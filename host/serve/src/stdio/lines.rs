@@ -5,10 +5,10 @@ use std::io;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
 /// The most bytes of a line, without its terminator.
-pub const LONGEST: usize = 16 << 20;
+pub const MAX_LINE_BYTES: usize = 16 << 20;
 
 /// How much memory is kept from one line to the next.
-const KEPT: usize = 64 << 10;
+const RETAINED_BYTES: usize = 64 << 10;
 
 pub enum Line<'a> {
     /// A line without its terminator.
@@ -46,7 +46,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             self.is_whole = false;
             self.length = 0;
             self.line.clear();
-            self.line.shrink_to(KEPT);
+            self.line.shrink_to(RETAINED_BYTES);
         }
         loop {
             let read = self.reader.fill_buf().await?;
@@ -56,7 +56,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             let end = read.iter().position(|byte| *byte == b'\n');
             let part = &read[..end.unwrap_or(read.len())];
             self.length += part.len() as u64;
-            let fits = self.length <= LONGEST as u64;
+            let fits = self.length <= MAX_LINE_BYTES as u64;
             match fits {
                 true => self.line.extend_from_slice(part),
                 false => self.line = Vec::new(),
@@ -80,9 +80,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_line_may_be_as_long_as_the_limit_and_a_longer_one_is_skipped() {
-        let mut text = vec![b'a'; LONGEST];
+        let mut text = vec![b'a'; MAX_LINE_BYTES];
         text.extend_from_slice(b"\n\nb\n");
-        text.resize(text.len() + LONGEST + 1, b'c');
+        text.resize(text.len() + MAX_LINE_BYTES + 1, b'c');
         text.extend_from_slice(b"\nd\nwithout an end");
         let mut lines = Lines::new(&text[..]);
         let mut found = Vec::new();
@@ -93,13 +93,13 @@ mod tests {
             });
         }
         let expected = [
-            (LONGEST, Some(b'a')),
+            (MAX_LINE_BYTES, Some(b'a')),
             (0, None),
             (1, Some(b'b')),
-            (LONGEST + 1, None),
+            (MAX_LINE_BYTES + 1, None),
             (1, Some(b'd')),
         ];
         assert_eq!(found, expected);
-        assert!(lines.line.capacity() <= KEPT);
+        assert!(lines.line.capacity() <= RETAINED_BYTES);
     }
 }

@@ -35,14 +35,14 @@ pub fn read(line: &[u8], has_batches: bool) -> Read {
     let is_batch = has_batches && line.trim_ascii_start().starts_with(b"[");
     let parts = is_batch.then(|| serde_json::from_slice::<Vec<Value>>(line));
     match parts {
-        Some(Ok(parts)) if (1..=batches::LONGEST).contains(&parts.len()) => {
+        Some(Ok(parts)) if (1..=batches::MAX_PARTS).contains(&parts.len()) => {
             Read::Batch(parts.into_iter().map(of_value).collect())
         }
         Some(Ok(parts)) => {
             let told = format!(
                 "a batch of {} messages; expected 1 to {}",
                 parts.len(),
-                batches::LONGEST
+                batches::MAX_PARTS
             );
             let error = ErrorData::invalid_request(told, None);
             Read::Message(Err(Refused { id: None, error }))

@@ -29,7 +29,7 @@ pub struct Requests {
     turns: Arc<Semaphore>,
     bytes: Arc<Semaphore>,
     waiting: VecDeque<Waiting>,
-    by_id: HashMap<RequestId, Place>,
+    by_id: HashMap<RequestId, RequestState>,
 }
 
 /// The turn of a request. It ends when its last clone is dropped.
@@ -48,7 +48,7 @@ struct Waiting {
     bytes: OwnedSemaphorePermit,
 }
 
-enum Place {
+enum RequestState {
     Waiting,
     AtWork(Turn),
     /// The request will not be answered, but its handler may still be running.
@@ -77,7 +77,7 @@ impl Requests {
         bytes: usize,
     ) -> Result<(), Refused> {
         let id = request.id.clone();
-        if self.by_id.get(&id).is_some_and(Place::is_in_use) {
+        if self.by_id.get(&id).is_some_and(RequestState::is_in_use) {
             let shown: String = id.to_string().chars().take(100).collect();
             let told = format!("the id {shown} is that of a request that is not answered yet");
             let error = ErrorData::invalid_request(told, None);
@@ -96,7 +96,7 @@ impl Requests {
                 error,
             });
         };
-        self.by_id.insert(id, Place::Waiting);
+        self.by_id.insert(id, RequestState::Waiting);
         self.waiting.push_back(Waiting { request, bytes });
         Ok(())
     }
@@ -125,7 +125,8 @@ impl Requests {
         };
         // The handler holds the turn too, and may keep it after the client has stopped waiting.
         request.request.extensions_mut().insert(turn.clone());
-        self.by_id.insert(request.id.clone(), Place::AtWork(turn));
+        self.by_id
+            .insert(request.id.clone(), RequestState::AtWork(turn));
         request
     }
 
@@ -133,8 +134,8 @@ impl Requests {
     /// used again.
     pub fn answered(&mut self, id: &RequestId) -> Option<Turn> {
         match self.by_id.remove(id)? {
-            Place::AtWork(turn) => Some(turn),
-            Place::Waiting | Place::Cancelled(_) => None,
+            RequestState::AtWork(turn) => Some(turn),
+            RequestState::Waiting | RequestState::Cancelled(_) => None,
         }
     }
 
@@ -143,16 +144,16 @@ impl Requests {
     pub fn cancel(&mut self, id: &RequestId) -> bool {
         self.by_id.retain(|_, place| place.is_in_use());
         match self.by_id.remove(id) {
-            Some(Place::AtWork(turn)) => {
+            Some(RequestState::AtWork(turn)) => {
                 let held = Arc::downgrade(&turn._held);
-                self.by_id.insert(id.clone(), Place::Cancelled(held));
+                self.by_id.insert(id.clone(), RequestState::Cancelled(held));
                 false
             }
-            Some(Place::Waiting) => {
+            Some(RequestState::Waiting) => {
                 self.waiting.retain(|waiting| waiting.request.id != *id);
                 true
             }
-            Some(cancelled @ Place::Cancelled(_)) => {
+            Some(cancelled @ RequestState::Cancelled(_)) => {
                 self.by_id.insert(id.clone(), cancelled);
                 false
             }
@@ -161,11 +162,11 @@ impl Requests {
     }
 }
 
-impl Place {
+impl RequestState {
     fn is_in_use(&self) -> bool {
         match self {
-            Place::Waiting | Place::AtWork(_) => true,
-            Place::Cancelled(held) => held.strong_count() > 0,
+            RequestState::Waiting | RequestState::AtWork(_) => true,
+            RequestState::Cancelled(held) => held.strong_count() > 0,
         }
     }
 }

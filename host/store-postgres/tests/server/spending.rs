@@ -36,7 +36,7 @@ fn shift(by: &str) -> String {
     )
 }
 
-const KEPT: &str = "SELECT string_agg(action, ' ' ORDER BY action) FROM airlock.spendings";
+const KEPT_ACTIONS: &str = "SELECT string_agg(action, ' ' ORDER BY action) FROM airlock.spendings";
 
 #[tokio::test]
 async fn what_was_spent_counts_for_its_time_and_is_forgotten_after_a_day() {
@@ -53,7 +53,7 @@ async fn what_was_spent_counts_for_its_time_and_is_forgotten_after_a_day() {
     assert_eq!(store.spent("one", Duration::MAX).await.unwrap(), files(11));
     server.sql(&database, &shift("-23 hours"));
     assert_eq!(spend(&store, "c", 1).await, Spent::Within);
-    assert_eq!(server.sql(&database, KEPT), "b c");
+    assert_eq!(server.sql(&database, KEPT_ACTIONS), "b c");
     // Nobody spends any more.
     server.sql(&database, &shift("-2 days"));
     store.prune(HOUR).await.unwrap();
@@ -78,7 +78,7 @@ async fn a_clock_that_was_set_back_makes_a_budget_neither_larger_nor_void() {
     assert_eq!(spend(&store, "b", 5).await, Spent::Within);
     server.sql(&database, &shift("-23 hours"));
     assert_eq!(spend(&store, "c", 1).await, Spent::Within);
-    assert_eq!(server.sql(&database, KEPT), "b c");
+    assert_eq!(server.sql(&database, KEPT_ACTIONS), "b c");
 }
 
 #[tokio::test]

@@ -32,7 +32,7 @@ pub fn of(schema: &Value, known: &Vocabulary) -> BoxedStrategy<Value> {
         known,
         budget: Cell::new(BUDGET),
     };
-    reader.strategy(schema, Place::default())
+    reader.strategy(schema, SchemaPosition::default())
 }
 
 struct Reader<'a> {
@@ -43,14 +43,14 @@ struct Reader<'a> {
 
 /// The position of a schema in a value.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct SchemaPosition {
     /// The number of references on the way here.
     references: usize,
     /// Whether file names are expected here.
     names: Names,
 }
 
-impl Place {
+impl SchemaPosition {
     fn referred(self) -> Self {
         Self {
             references: self.references + 1,
@@ -60,7 +60,7 @@ impl Place {
 }
 
 impl Reader<'_> {
-    fn strategy(&self, schema: &Value, place: Place) -> BoxedStrategy<Value> {
+    fn strategy(&self, schema: &Value, place: SchemaPosition) -> BoxedStrategy<Value> {
         let Some(left) = self.budget.get().checked_sub(1) else {
             return Just(Value::Null).boxed();
         };
@@ -79,7 +79,11 @@ impl Reader<'_> {
         }
     }
 
-    fn without_examples(&self, members: &Map<String, Value>, place: Place) -> BoxedStrategy<Value> {
+    fn without_examples(
+        &self,
+        members: &Map<String, Value>,
+        place: SchemaPosition,
+    ) -> BoxedStrategy<Value> {
         if let Some(value) = members.get("const") {
             return Just(value.clone()).boxed();
         }
@@ -135,7 +139,7 @@ impl Reader<'_> {
         &self,
         name: &str,
         schema: &Map<String, Value>,
-        place: Place,
+        place: SchemaPosition,
     ) -> BoxedStrategy<Value> {
         match name {
             "null" => Just(Value::Null).boxed(),
@@ -151,7 +155,7 @@ impl Reader<'_> {
         }
     }
 
-    fn arrays(&self, schema: &Map<String, Value>, place: Place) -> BoxedStrategy<Value> {
+    fn arrays(&self, schema: &Map<String, Value>, place: SchemaPosition) -> BoxedStrategy<Value> {
         let first = match schema.get("prefixItems") {
             Some(Value::Array(first)) => first.as_slice(),
             _ => &[],
@@ -180,7 +184,7 @@ impl Reader<'_> {
         // Many tools refuse a whole list because of a single missing name.
         if let (Names::Likely, Some(items)) = (place.names, schema.get("items")) {
             let names = Names::Only;
-            let known = self.strategy(items, Place { names, ..place });
+            let known = self.strategy(items, SchemaPosition { names, ..place });
             rest = prop_oneof![rest, vec(known, count)].boxed();
         }
         (first, rest)
@@ -191,7 +195,7 @@ impl Reader<'_> {
             .boxed()
     }
 
-    fn objects(&self, schema: &Map<String, Value>, place: Place) -> BoxedStrategy<Value> {
+    fn objects(&self, schema: &Map<String, Value>, place: SchemaPosition) -> BoxedStrategy<Value> {
         let no_properties = Map::new();
         let properties = match schema.get("properties") {
             Some(Value::Object(properties)) => properties,
@@ -208,7 +212,7 @@ impl Reader<'_> {
             if !is_required && place.references >= DEEP {
                 continue;
             }
-            let inside = Place {
+            let inside = SchemaPosition {
                 names: match names_files(name, property)
                     || names_files(name, self.followed(property))
                 {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::files::{Entry, Files};
 
 /// Maximum number of texts of each kind, because a workspace may have thousands of files.
-const MOST: usize = 128;
+const MAX_TEXTS: usize = 128;
 
 /// Number of words at the start of a description that tell what a property is. Later words may be
 /// about something else, such as the file that a text is written to.
@@ -29,7 +29,7 @@ pub struct Vocabulary {
 
 impl Vocabulary {
     pub fn of(files: &Files) -> Self {
-        let paths: Vec<String> = files.paths().take(MOST).map(str::to_owned).collect();
+        let paths: Vec<String> = files.paths().take(MAX_TEXTS).map(str::to_owned).collect();
         // A tool that searches or renames looks for parts of names.
         let parts: BTreeSet<String> = paths.iter().flat_map(|path| parts(path)).collect();
         let mut words: Vec<String> = parts.into_iter().chain(paths.clone()).collect();
@@ -41,7 +41,7 @@ impl Vocabulary {
                 words.extend(first.map(str::to_owned));
             }
         }
-        words.truncate(MOST);
+        words.truncate(MAX_TEXTS);
         Self {
             words,
             paths,
@@ -74,7 +74,7 @@ fn globs(files: &Files) -> Vec<String> {
         }
     }
     let usual = ["*", "**/*"].map(str::to_owned).into_iter();
-    usual.chain(globs).take(MOST).collect()
+    usual.chain(globs).take(MAX_TEXTS).collect()
 }
 
 /// Returns whether a property seems to expect file names, judging by its name or the start of its

@@ -21,7 +21,7 @@ const BOUNDS: Bounds = Bounds {
 };
 
 /// What waits for something that has to happen.
-const PATIENCE: Duration = Duration::from_secs(30);
+const DEADLINE: Duration = Duration::from_secs(30);
 
 /// Runs the tests, unless this process is one of the parts.
 pub fn run() {
@@ -212,7 +212,7 @@ fn a_process_that_hangs_is_given_up_when_it_is_due() {
     let long = vec![0; 64 << 20];
     let sent = worker.send(&[&long], || began.elapsed() > Duration::from_millis(200));
     assert_eq!(sent.unwrap_err().kind(), ErrorKind::TimedOut);
-    assert!(began.elapsed() < PATIENCE);
+    assert!(began.elapsed() < DEADLINE);
 }
 
 /// The process that an answer names.
@@ -237,7 +237,7 @@ fn a_process_ends_with_a_host_that_is_killed() {
     drop(host);
     let began = Instant::now();
     while is_running(process) {
-        assert!(began.elapsed() < PATIENCE, "it runs on without its host");
+        assert!(began.elapsed() < DEADLINE, "it runs on without its host");
         sleep(Duration::from_millis(5));
     }
 }

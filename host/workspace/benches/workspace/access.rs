@@ -15,7 +15,7 @@ use std::time::Duration;
 use airlock_workspace::{OpenFile, OpenOptions, View};
 use rustix::fs::{Dir, Mode, OFlags, ResolveFlags};
 
-use crate::folder::{Folder, IN_ONE, Place, open, timed, to_make, to_write};
+use crate::folder::{Fixture, Folder, IN_ONE, open, timed, to_make, to_write};
 use crate::rounds::Report;
 
 const FILES: usize = 1_000;
@@ -37,7 +37,7 @@ const BENEATH: ResolveFlags = ResolveFlags::BENEATH
     .union(ResolveFlags::NO_SYMLINKS)
     .union(ResolveFlags::NO_MAGICLINKS);
 
-pub fn measure(place: &Place, report: &mut Report) {
+pub fn measure(place: &Fixture, report: &mut Report) {
     let folder = place.folder();
     folder.fill(FILES, SIZE);
     let workspace = folder.workspace();
@@ -132,7 +132,7 @@ fn reads(report: &mut Report, above: &str, folder: &Folder, view: &View, paths: 
     );
 }
 
-fn writes(place: &Place, report: &mut Report) {
+fn writes(place: &Fixture, report: &mut Report) {
     let [bare, ours] = [place.folder(), place.folder()];
     for folder in [&bare, &ours] {
         folder.make_directories(FILES);

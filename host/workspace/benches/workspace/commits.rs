@@ -8,7 +8,7 @@ use std::time::Duration;
 use airlock_workspace::Workspace;
 
 use crate::bare::{self, Change};
-use crate::folder::{Folder, Place, commit, contents, open, timed, to_make, to_write};
+use crate::folder::{Fixture, Folder, commit, contents, open, timed, to_make, to_write};
 use crate::rounds::Report;
 
 /// Of a file, in bytes.
@@ -23,7 +23,7 @@ enum Case {
     Renamed,
 }
 
-pub fn measure(place: &Place, report: &mut Report) {
+pub fn measure(place: &Fixture, report: &mut Report) {
     for (case, what) in [
         (Case::Modified, "modified"),
         (Case::Created, "created"),

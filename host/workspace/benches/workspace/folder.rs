@@ -17,7 +17,7 @@ pub const IN_ONE: usize = 100;
 pub const READS: usize = 10_000;
 
 /// Where folders are made.
-pub struct Place {
+pub struct Fixture {
     path: PathBuf,
 }
 
@@ -29,7 +29,7 @@ pub struct Folder {
     pub root: File,
 }
 
-impl Place {
+impl Fixture {
     pub fn new(path: &Path) -> Self {
         let path = path.canonicalize().unwrap();
         Self { path }

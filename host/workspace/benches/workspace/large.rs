@@ -19,14 +19,14 @@ use std::time::Duration;
 use airlock_workspace::{View, Workspace};
 use sha2::{Digest, Sha256};
 
-use crate::folder::{Folder, Place, commit, open, timed, to_write};
+use crate::folder::{Fixture, Folder, commit, open, timed, to_write};
 use crate::rounds::Report;
 
 const SIZE: u64 = 512 << 20;
 
 const ROUNDS: usize = 5;
 
-pub fn measure(place: &Place, report: &mut Report) {
+pub fn measure(place: &Fixture, report: &mut Report) {
     let names = ["write", "tell", "commit"];
     let base = names.map(|what| format!("one byte of 512 MiB: {what}"));
     if !base.iter().any(|name| report.wants(name)) {

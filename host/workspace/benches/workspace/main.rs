@@ -25,7 +25,7 @@ mod rounds;
 
 use std::path::PathBuf;
 
-use folder::Place;
+use folder::Fixture;
 use rounds::Report;
 
 /// What was asked for on the command line.
@@ -64,7 +64,7 @@ fn main() {
         return memory::print_resident(&what);
     }
     let asked = Asked::parse();
-    let place = Place::new(&asked.place);
+    let place = Fixture::new(&asked.place);
     let mut report = Report::new(asked.quick, asked.filters);
     access::measure(&place, &mut report);
     commits::measure(&place, &mut report);

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use airlock_workspace::{LayerOptions, OpenOptions, Workspace};
 
-use crate::folder::{Folder, Place, open, to_make};
+use crate::folder::{Fixture, Folder, open, to_make};
 use crate::rounds::Report;
 
 const ENTRIES: usize = 100_000;
@@ -70,7 +70,7 @@ pub fn print_resident(asked: &Asked) {
     println!("{}", resident().saturating_sub(before));
 }
 
-pub fn measure(place: &Place, report: &mut Report) {
+pub fn measure(place: &Fixture, report: &mut Report) {
     let row = |what| format!("memory for each of 100,000 {what}");
     if !Kind::ALL.iter().any(|(_, what)| report.wants(&row(what))) {
         return;

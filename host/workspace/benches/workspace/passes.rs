@@ -17,7 +17,7 @@ use rustix::fs::{Mode, OFlags};
 use sha2::{Digest, Sha256};
 
 use crate::bare::{self, Change};
-use crate::folder::{Folder, Place, commit, timed};
+use crate::folder::{Fixture, Folder, commit, timed};
 use crate::rounds::Report;
 
 const FILES: usize = 10_000;
@@ -26,7 +26,7 @@ const SIZE: usize = 300;
 
 const ROUNDS: usize = 9;
 
-pub fn measure(place: &Place, report: &mut Report) {
+pub fn measure(place: &Fixture, report: &mut Report) {
     let names = [
         "make",
         "tell",

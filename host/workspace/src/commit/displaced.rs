@@ -18,7 +18,7 @@ use crate::lower::{Kind, Lower, OpenedToRead, Stamp, opened_to_read};
 use crate::path::{PRIVATE, parent_and_name};
 
 /// The folder in the private folder for files that were written to during a commit.
-const KEPT: &str = "kept";
+const DISPLACED_FOLDER: &str = "kept";
 
 /// A file that ends up in a slot and is removed with it.
 struct Displaced<'a> {
@@ -104,7 +104,7 @@ pub(super) fn keep_written(
         }
         let (_, name) = parent_and_name(file.path);
         let name = format!("{}-{name}", file.slot);
-        let all = open_or_make(&private.folder, KEPT)?;
+        let all = open_or_make(&private.folder, DISPLACED_FOLDER)?;
         let keeping = open_or_make(&all, &journal.id)?;
         step()?;
         rustix::fs::renameat(folder, file.slot, &keeping, &*name)?;
@@ -112,7 +112,10 @@ pub(super) fn keep_written(
         for directory in [&keeping, &all, &private.folder] {
             sync_now(directory)?;
         }
-        kept.push(format!("{PRIVATE}/{KEPT}/{}/{name}", journal.id));
+        kept.push(format!(
+            "{PRIVATE}/{DISPLACED_FOLDER}/{}/{name}",
+            journal.id
+        ));
     }
     Ok(kept)
 }

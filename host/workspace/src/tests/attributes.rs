@@ -53,11 +53,11 @@ fn chmod(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-struct Place {
+struct Fixture {
     folders: TempDir,
 }
 
-impl Place {
+impl Fixture {
     fn new() -> Self {
         let folders = TempDir::new_in(scratch()).unwrap();
         fs::create_dir(folders.path().join("folder")).unwrap();
@@ -98,7 +98,7 @@ fn side_effects(changes: &[Change]) -> &SideEffects {
 
 #[test]
 fn acls_and_attributes_are_kept() {
-    let place = Place::new();
+    let place = Fixture::new();
     chmod(&place.file(), 0o600);
     set(&place.file(), ACL, &acl(6, 0, 4, 0));
     set(&place.file(), "user.tag", b"hello");
@@ -116,7 +116,7 @@ fn acls_and_attributes_are_kept() {
 
 #[test]
 fn new_contents_run_with_nobody_elses_rights_and_that_is_told() {
-    let place = Place::new();
+    let place = Fixture::new();
     chmod(&place.file(), 0o6755);
     let changes = place.change().unwrap();
     let modes = [&changes[0].before, &changes[0].after].map(|it| it.as_ref().unwrap().mode);
@@ -124,7 +124,7 @@ fn new_contents_run_with_nobody_elses_rights_and_that_is_told() {
     let now = fs::metadata(place.file()).unwrap();
     assert_eq!(now.mode() & 0o7777, 0o755);
     // A file that is written as it was is not replaced.
-    let place = Place::new();
+    let place = Fixture::new();
     fs::write(place.file(), "new").unwrap();
     chmod(&place.file(), 0o6755);
     assert_eq!(place.change().unwrap(), []);
@@ -134,7 +134,7 @@ fn new_contents_run_with_nobody_elses_rights_and_that_is_told() {
 
 #[test]
 fn a_default_acl_of_the_folder_does_not_come_to_files_that_had_none() {
-    let place = Place::new();
+    let place = Fixture::new();
     chmod(&place.file(), 0o664);
     set(&place.folder(), DEFAULT_ACL, &acl(7, 5, 7, 5));
     place.change().unwrap();
@@ -145,7 +145,7 @@ fn a_default_acl_of_the_folder_does_not_come_to_files_that_had_none() {
 
 #[test]
 fn what_is_new_inherits_from_its_directory_as_a_plain_file_does() {
-    let place = Place::new();
+    let place = Fixture::new();
     // The private folder is in the folder itself, which has another default ACL.
     set(&place.folder(), DEFAULT_ACL, &acl(7, 5, 7, 5));
     for (name, default) in [
@@ -219,7 +219,7 @@ fn plain(directory: &Path, [file, below]: [u32; 2]) {
 
 #[test]
 fn a_file_with_several_names_is_said_to_be_parted() {
-    let place = Place::new();
+    let place = Fixture::new();
     let other = place.folders.path().join("other");
     fs::hard_link(place.file(), &other).unwrap();
     let changes = place.change().unwrap();
@@ -232,7 +232,7 @@ fn a_file_with_several_names_is_said_to_be_parted() {
 #[test]
 #[ignore = "tests/file-systems runs it as root"]
 fn root_keeps_owners_groups_and_the_systems_attributes() {
-    let place = Place::new();
+    let place = Fixture::new();
     chown(place.file(), Some(BOB), Some(SECRET)).unwrap();
     chmod(&place.file(), 0o4750);
     // Of a program that may open low ports.
@@ -283,7 +283,7 @@ fn a_file_of_another_owner_is_changed_and_nobody_else_can_read_more() {
         (ALICE, SECRET, 0o644, 0o644),
         (BOB, SECRET, 0o646, 0o644),
     ] {
-        let place = Place::new();
+        let place = Fixture::new();
         chmod(place.folders.path(), 0o755);
         for name in ["folder", "spill"] {
             chown(place.folders.path().join(name), Some(ALICE), Some(TEAM)).unwrap();
@@ -310,7 +310,7 @@ fn a_file_of_another_owner_is_changed_and_nobody_else_can_read_more() {
         assert_eq!(changes[0].after.as_ref().unwrap().mode, after);
     }
     // With an ACL: it is about the group too, so that it goes with it.
-    let place = Place::new();
+    let place = Fixture::new();
     chmod(place.folders.path(), 0o755);
     for name in ["folder", "spill"] {
         chown(place.folders.path().join(name), Some(ALICE), Some(TEAM)).unwrap();
@@ -326,7 +326,7 @@ fn a_file_of_another_owner_is_changed_and_nobody_else_can_read_more() {
 
 #[test]
 fn what_a_file_loses_that_a_tool_replaces_is_said() {
-    let place = Place::new();
+    let place = Fixture::new();
     set(&place.file(), "user.tag", b"hello");
     let workspace = open(&place.folder());
     let view = workspace.view(0).unwrap();

@@ -13,13 +13,13 @@ use crate::{Directory, LayerOptions, OpenOptions, Opened, View, Workspace};
 
 const GIB: u64 = 1 << 30;
 
-struct Place {
+struct Fixture {
     folders: TempDir,
     workspace: Workspace,
     view: View,
 }
 
-impl Place {
+impl Fixture {
     fn new(options: impl FnOnce(&mut LayerOptions)) -> Self {
         let folders = TempDir::new_in(scratch()).unwrap();
         let folder = folders.path().join("folder");
@@ -55,7 +55,7 @@ fn write_at(root: &Directory, path: &str, at: u64) {
 
 #[test]
 fn a_comparison_ends_with_its_time_and_so_does_a_commit() {
-    let place = Place::new(|options| {
+    let place = Fixture::new(|options| {
         options.bytes = u64::MAX;
         options.compare_time = Some(Duration::from_millis(50));
     });
@@ -70,7 +70,7 @@ fn a_comparison_ends_with_its_time_and_so_does_a_commit() {
 
 #[test]
 fn a_large_file_is_removed_without_being_read() {
-    let place = Place::new(|options| options.compare_time = Some(Duration::from_secs(20)));
+    let place = Fixture::new(|options| options.compare_time = Some(Duration::from_secs(20)));
     place.view.root().remove_file("huge").unwrap();
     let changes = place.view.changes().unwrap().changes;
     let before = changes[0].before.as_ref().unwrap();
@@ -82,7 +82,7 @@ fn a_large_file_is_removed_without_being_read() {
 
 #[test]
 fn a_hole_in_a_file_stays_a_hole() {
-    let place = Place::new(|_| {});
+    let place = Fixture::new(|_| {});
     for at in [0, 100 << 20, 200 << 20] {
         write_at(&place.view.root(), "sparse", at);
     }
@@ -97,7 +97,7 @@ fn a_hole_in_a_file_stays_a_hole() {
 
 #[test]
 fn long_targets_of_links_count_as_more_than_one_entry() {
-    let place = Place::new(|options| options.entries = 100);
+    let place = Fixture::new(|options| options.entries = 100);
     let root = place.view.root();
     let target = "x".repeat(2560);
     let made = (0..100).take_while(|at| root.create_link(&target, &format!("l{at}")).is_ok());
@@ -111,7 +111,7 @@ fn long_targets_of_links_count_as_more_than_one_entry() {
 
 #[test]
 fn a_file_of_the_folder_is_read_for_no_longer_than_there_is_time() {
-    let place = Place::new(|_| {});
+    let place = Fixture::new(|_| {});
     let mut real = place.view.real().within(Duration::from_millis(50));
     let read = real.facts("huge").unwrap_err();
     assert_eq!(read.kind(), ErrorKind::TimedOut);

@@ -147,11 +147,11 @@ struct Came {
     has_word: bool,
 }
 
-struct Place {
+struct Fixture {
     folders: TempDir,
 }
 
-impl Place {
+impl Fixture {
     fn new() -> Self {
         let folders = TempDir::new_in(scratch()).unwrap();
         let folder = folders.path().join("folder");
@@ -267,14 +267,14 @@ fn has_theirs(folder: &Path, with_private: bool) -> bool {
 
 /// How a folder may be afterwards.
 struct Expected {
-    before: Place,
-    after: Place,
+    before: Fixture,
+    after: Fixture,
     steps: u64,
 }
 
 impl Expected {
     fn new() -> Self {
-        let (before, after) = (Place::new(), Place::new());
+        let (before, after) = (Fixture::new(), Fixture::new());
         let came = after.commit(None, None);
         came.result.unwrap().unwrap();
         let moved = fs::read_to_string(after.folder().join("made/came"));
@@ -287,7 +287,7 @@ impl Expected {
     }
 
     /// What must hold of a folder that says what became of a commit.
-    fn check(&self, place: &Place, target: &str, came: &Came) -> &'static str {
+    fn check(&self, place: &Fixture, target: &str, came: &Came) -> &'static str {
         assert!(place.is_outside_untouched());
         let rest = place.rest(target);
         let (told, expected) = match &came.result {
@@ -308,7 +308,7 @@ impl Expected {
     }
 
     /// The same after a recovery, which says less.
-    fn check_recovered(&self, place: &Place, target: &str, came: &Came) -> &'static str {
+    fn check_recovered(&self, place: &Fixture, target: &str, came: &Came) -> &'static str {
         assert!(place.is_outside_untouched());
         if let Err(error) = open(&place.folder()).recover() {
             assert!(matches!(error, RecoverError::Blocked { .. }), "{error}");
@@ -363,7 +363,7 @@ fn with_each(
 fn what_another_program_does_at_any_step_is_not_overwritten_and_leaves_nothing_half_done() {
     let expected = Expected::new();
     let run = |what, target, at| {
-        let place = Place::new();
+        let place = Fixture::new();
         let came = place.commit(Some((at, what, target)), None);
         expected.check(&place, target, &came)
     };
@@ -374,7 +374,7 @@ fn what_another_program_does_at_any_step_is_not_overwritten_and_leaves_nothing_h
 fn what_another_program_does_is_not_lost_where_the_commit_goes_back_later() {
     let expected = Expected::new();
     let run = |what, target, at| {
-        let place = Place::new();
+        let place = Fixture::new();
         let later = at + 1 + Random::new(at).below(1 + (expected.steps - at) as usize) as u64;
         let fault = Fault::Error(Errno::IO.raw_os_error());
         let came = place.commit(Some((at, what, target)), Some((later, fault)));
@@ -387,7 +387,7 @@ fn what_another_program_does_is_not_lost_where_the_commit_goes_back_later() {
 fn what_another_program_does_after_a_crash_is_not_lost_when_the_commit_is_recovered() {
     let expected = Expected::new();
     let run = |what: Interference, target, at| {
-        let place = Place::new();
+        let place = Fixture::new();
         let mut came = place.commit(None, Some((at, Fault::Stop)));
         assert!(came.result.is_none());
         came.has_word = what.be_done(&place.folder(), target);

@@ -39,13 +39,13 @@ const TO_WRITE: OpenOptions = OpenOptions {
     ..TO_READ
 };
 
-struct Place {
+struct Fixture {
     folders: TempDir,
     workspace: Workspace,
     view: View,
 }
 
-impl Place {
+impl Fixture {
     /// A folder, in which a layer is open.
     fn new(fill: impl Fn(&Path)) -> Self {
         let place = Self::without_layer(fill);
@@ -177,7 +177,7 @@ fn fill(folder: &Path) {
 
 /// What is done to `a/b` and `f`, what it says that it changes, and what is there after the commit.
 fn check(act: impl Fn(&Directory), changes: &[&str], after: &[&str]) {
-    let place = Place::new(fill);
+    let place = Fixture::new(fill);
     let before = seen(&place.folder());
     act(&place.view.root());
     assert_eq!(told(&place.view.changes().unwrap()), changes);
@@ -297,7 +297,7 @@ fn what_was_written_goes_along_when_it_is_moved() {
 
 #[test]
 fn a_change_of_only_permissions_leaves_contents_and_a_link_is_told_as_one() {
-    let place = Place::new(fill);
+    let place = Fixture::new(fill);
     let root = place.view.root();
     root.set_mode_at("f", 0o600).unwrap();
     root.create_link("f", "link").unwrap();

@@ -17,13 +17,13 @@ use crate::{CommitError, Directory, LayerOptions, OpenOptions, Opened, View, Wor
 
 const MIB: usize = 1 << 20;
 
-struct Place {
+struct Fixture {
     folders: TempDir,
     /// Elsewhere, so that what is in a layer needs no room there.
     spill: TempDir,
 }
 
-impl Place {
+impl Fixture {
     fn new() -> Self {
         let folders = TempDir::new_in(scratch()).unwrap();
         let folder = folders.path().join("folder");
@@ -98,7 +98,7 @@ fn fill_up(path: &Path) -> fs::File {
 #[test]
 #[ignore = "tests/file-systems makes a small file system, or one with a quota"]
 fn a_commit_for_which_there_is_no_room_leaves_the_folder_as_it_was() {
-    let place = Place::new();
+    let place = Fixture::new();
     let before = tree(&place.folder());
     let (workspace, view) = place.changed();
     let filler = place.folders.path().join("filler");
@@ -128,7 +128,7 @@ fn remount(how: &str) {
 #[test]
 #[ignore = "tests/file-systems makes a file system that can be mounted anew"]
 fn a_commit_to_what_can_only_be_read_fails_with_that_reason_and_is_told_before() {
-    let place = Place::new();
+    let place = Fixture::new();
     let before = tree(&place.folder());
     let (workspace, view) = place.changed();
     workspace.check_commits().unwrap();
@@ -161,7 +161,7 @@ fn used() -> u64 {
 #[ignore = "tests/file-systems makes one that shares blocks"]
 fn contents_of_a_layer_share_their_blocks_with_the_files() {
     const LARGE: usize = 64 * MIB;
-    let place = Place::new();
+    let place = Fixture::new();
     let large = place.folder().join("large");
     let bytes: Vec<u8> = (0..LARGE).map(|at| (at ^ (at >> 9)) as u8).collect();
     fs::write(&large, &bytes).unwrap();
@@ -191,7 +191,7 @@ fn contents_of_a_layer_share_their_blocks_with_the_files() {
 #[test]
 #[ignore = "tests/file-systems runs it as root, who can make devices"]
 fn devices_are_moved_and_removed_but_never_opened() {
-    let place = Place::new();
+    let place = Fixture::new();
     let folder = place.folder();
     let mode = Mode::from_raw_mode(0o600);
     let device = rustix::fs::makedev(1, 3);
@@ -273,7 +273,7 @@ const TMPFS: [&str; 3] = ["-t", "tmpfs", "airlock-test"];
 #[test]
 #[ignore = "tests/file-systems runs it as root, who can mount an overlay"]
 fn files_of_an_overlay_of_two_file_systems_are_changed_and_renamed() {
-    let place = Place::new();
+    let place = Fixture::new();
     let [lower, upper] = ["lower", "upper"].map(|name| {
         let at = place.folders.path().join(name);
         fs::create_dir(&at).unwrap();
@@ -315,7 +315,7 @@ fn files_of_an_overlay_of_two_file_systems_are_changed_and_renamed() {
 #[test]
 #[ignore = "tests/file-systems runs it as root, who can mount"]
 fn a_mount_in_the_folder_is_named_and_stops_no_change_elsewhere() {
-    let place = Place::new();
+    let place = Fixture::new();
     let (workspace, folder) = (open(&place.folder()), place.folder());
     let bound = place.folders.path().join("bound");
     fs::write(&bound, "of elsewhere").unwrap();

@@ -14,11 +14,11 @@ use super::script::tree;
 use crate::fault::{Fault, with};
 use crate::{CommitError, Key, LayerOptions, Workspace};
 
-struct Place {
+struct Fixture {
     folders: TempDir,
 }
 
-impl Place {
+impl Fixture {
     fn new() -> Self {
         let folders = TempDir::new_in(scratch()).unwrap();
         for name in ["folder", "other", "spill", "outside"] {
@@ -78,13 +78,13 @@ fn copy(from: &Path, to: &Path) {
 #[test]
 fn a_journal_is_believed_only_by_its_own_folder_under_its_own_key() {
     // What is cut off is finished, so that what follows is no matter of a journal that is wrong.
-    let place = Place::new();
+    let place = Fixture::new();
     place.cut_off("folder");
     let finished = open(&place.path("folder")).recover().unwrap();
     assert_eq!(finished.finished, ["cut"]);
     assert!(place.path("folder").join("b").exists());
 
-    let place = Place::new();
+    let place = Fixture::new();
     place.cut_off("folder");
     let before = tree(&place.path("folder"));
     let stranger = Workspace::open(&place.path("folder"), &Key::new([8; 32])).unwrap();
@@ -112,7 +112,7 @@ fn a_journal_is_believed_only_by_its_own_folder_under_its_own_key() {
 
 #[test]
 fn a_journal_that_comes_back_after_its_commit_is_not_carried_out_again() {
-    let place = Place::new();
+    let place = Fixture::new();
     place.cut_off("folder");
     let folder = place.path("folder");
     let (journal, saved) = (journal_of(&folder).unwrap(), place.path("saved"));
@@ -132,7 +132,7 @@ fn a_journal_that_comes_back_after_its_commit_is_not_carried_out_again() {
 
 #[test]
 fn a_journal_of_which_a_byte_is_another_is_not_believed() {
-    let place = Place::new();
+    let place = Fixture::new();
     place.cut_off("folder");
     let journal = journal_of(&place.path("folder")).unwrap().join("journal");
     let whole = fs::read(&journal).unwrap();
@@ -161,7 +161,7 @@ fn a_journal_of_which_a_byte_is_another_is_not_believed() {
 #[test]
 fn what_stands_where_the_private_folder_should_is_not_followed() {
     let check = |plant: &dyn Fn(&Path, &Path), says: &str| {
-        let place = Place::new();
+        let place = Fixture::new();
         let (folder, outside) = (place.path("folder"), place.path("outside"));
         plant(&folder.join(".airlock"), &outside);
         let workspace = open(&folder);
@@ -197,7 +197,7 @@ fn what_stands_where_the_private_folder_should_is_not_followed() {
 #[test]
 fn a_record_with_another_name_is_neither_locked_nor_added_to() {
     for name in ["lock", "committed"] {
-        let place = Place::new();
+        let place = Fixture::new();
         let (folder, outside) = (place.path("folder"), place.path("outside/file"));
         fs::create_dir(folder.join(".airlock")).unwrap();
         fs::write(&outside, "kept\n").unwrap();
@@ -212,7 +212,7 @@ fn a_record_with_another_name_is_neither_locked_nor_added_to() {
 
 #[test]
 fn an_id_that_somebody_else_noted_as_committed_was_not() {
-    let place = Place::new();
+    let place = Fixture::new();
     let folder = place.path("folder");
     fs::create_dir(folder.join(".airlock")).unwrap();
     fs::write(
@@ -235,7 +235,7 @@ fn an_id_that_somebody_else_noted_as_committed_was_not() {
 
 #[test]
 fn an_id_is_no_path() {
-    let place = Place::new();
+    let place = Fixture::new();
     let workspace = open(&place.path("folder"));
     for id in ["", "..", "a/b", "a b", "ü", &"a".repeat(129)] {
         let view = workspace.view(0).unwrap();

@@ -19,11 +19,11 @@ use crate::{CommitError, Directory, LayerOptions, OpenOptions, Opened, Workspace
 /// How many commits each process makes.
 const COMMITS: usize = 60;
 
-struct Place {
+struct Fixture {
     folders: TempDir,
 }
 
-impl Place {
+impl Fixture {
     /// A folder with another one in it, in which two files have the same number.
     fn new() -> Self {
         let folders = TempDir::new_in(scratch()).unwrap();
@@ -153,7 +153,7 @@ fn wait_for(hosts: Vec<Child>) {
     }
 }
 
-fn check_counted(place: &Place, commits: usize) {
+fn check_counted(place: &Fixture, commits: usize) {
     let nested = place.path("outer/nested");
     let expected = commits.to_string();
     for name in ["one", "two"] {
@@ -170,7 +170,7 @@ fn check_counted(place: &Place, commits: usize) {
 
 #[test]
 fn two_processes_lose_nothing_and_each_commit_is_whole() {
-    let place = Place::new();
+    let place = Fixture::new();
     let start = |name| place.start(name, "outer", "nested/");
     let workspace = open(&place.path("outer"));
     // Who began before them, and is not done before they are.
@@ -200,7 +200,7 @@ fn two_processes_lose_nothing_and_each_commit_is_whole() {
 
 #[test]
 fn a_workspace_in_another_and_the_one_above_it_commit_to_the_same_files() {
-    let place = Place::new();
+    let place = Fixture::new();
     let outer = open(&place.path("outer"));
     // From its first commit on, those in it know of it.
     count(&outer, "nested/", &place.path("spill"), "first").unwrap();
@@ -238,7 +238,7 @@ fn lock_of_another(folder: &Path, how: FlockOperation) -> Result<(), Errno> {
 
 #[test]
 fn who_may_only_read_a_folder_holds_up_no_commit() {
-    let place = Place::new();
+    let place = Fixture::new();
     let nested = place.path("outer/nested");
     let mut held = Vec::new();
     for folder in [place.path("outer"), nested.clone()] {
@@ -256,7 +256,7 @@ fn who_may_only_read_a_folder_holds_up_no_commit() {
 
 #[test]
 fn who_commits_nothing_leaves_nothing() {
-    let place = Place::new();
+    let place = Fixture::new();
     let nested = place.path("outer/nested");
     let workspace = open(&nested);
     let is_left = || nested.join(".airlock").exists();
@@ -277,7 +277,7 @@ fn who_commits_nothing_leaves_nothing() {
 
 #[test]
 fn a_lock_that_somebody_has_removed_is_not_waited_for_and_not_taken() {
-    let place = Place::new();
+    let place = Fixture::new();
     let nested = place.path("outer/nested");
     let workspace = open(&nested);
     count(&workspace, "", &place.path("spill"), "first").unwrap();
@@ -301,7 +301,7 @@ fn a_lock_that_somebody_has_removed_is_not_waited_for_and_not_taken() {
 
 #[test]
 fn the_lock_is_held_from_the_check_on_and_never_before() {
-    let place = Place::new();
+    let place = Fixture::new();
     let [outer, nested] = ["outer", "outer/nested"].map(|below| place.path(below));
     let beside = outer.join("made");
     fs::create_dir(&beside).unwrap();

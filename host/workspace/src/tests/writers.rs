@@ -15,9 +15,9 @@ use crate::{CommitError, LayerOptions, OpenOptions, Opened, View, Workspace};
 
 const THEIRS: &str = "theirs\n";
 
-struct Place(TempDir);
+struct Fixture(TempDir);
 
-impl Place {
+impl Fixture {
     fn new() -> Self {
         let folders = TempDir::new_in(scratch()).unwrap();
         let folder = folders.path().join("folder");
@@ -71,7 +71,7 @@ fn texts(folder: &Path) -> Vec<String> {
 
 #[test]
 fn a_file_that_another_program_has_open_for_writing_is_not_replaced() {
-    let place = Place::new();
+    let place = Fixture::new();
     let (workspace, view) = place.changed();
     let mut writer = opened(&place.folder().join("replaced")).unwrap();
     // Who only reads is in nobody's way.
@@ -88,7 +88,7 @@ fn a_file_that_another_program_has_open_for_writing_is_not_replaced() {
     let text = fs::read_to_string(place.folder().join("replaced"));
     assert_eq!(text.unwrap(), "before\ntheirs\n");
 
-    let place = Place::new();
+    let place = Fixture::new();
     let (workspace, view) = place.changed();
     let committed = view.commit(&workspace, &ticket("it")).unwrap();
     assert_eq!(committed.kept, [""; 0]);
@@ -98,7 +98,7 @@ fn a_file_that_another_program_has_open_for_writing_is_not_replaced() {
 #[test]
 fn what_is_written_through_an_open_descriptor_during_a_commit_is_kept_or_the_commit_goes_back() {
     let steps = {
-        let place = Place::new();
+        let place = Fixture::new();
         let (workspace, view) = place.changed();
         with(None, || view.commit(&workspace, &ticket("it")).unwrap()).1
     };
@@ -106,7 +106,7 @@ fn what_is_written_through_an_open_descriptor_during_a_commit_is_kept_or_the_com
     for target in ["replaced", "removed", "moved"] {
         for at in 1..=steps {
             for later in (0..=steps - at).step_by(7) {
-                let place = Place::new();
+                let place = Fixture::new();
                 let (workspace, view) = place.changed();
                 let path = place.folder().join(target);
                 let has_word = Rc::new(Cell::new(false));

@@ -10,7 +10,7 @@ use wasip2::io::streams::{InputStream, OutputStream, StreamError};
 use crate::script::{Bytes, Flag, Op, Script, Time};
 
 /// How much a stream is given at once: more is refused by `blocking-write-and-flush`.
-const AT_ONCE: usize = 4096;
+const CHUNK_BYTES: usize = 4096;
 
 /// In this order: what belongs to a descriptor goes before it.
 struct Open {
@@ -229,10 +229,10 @@ fn open_at(directory: &Descriptor, path: &str, with: &[Flag]) -> Result<Descript
 
 /// The whole, in pieces.
 fn write(stream: &OutputStream, bytes: Bytes) -> Result<String, String> {
-    let piece = [bytes.byte; AT_ONCE];
+    let piece = [bytes.byte; CHUNK_BYTES];
     let mut left = bytes.count;
     while left > 0 {
-        let count = left.min(AT_ONCE);
+        let count = left.min(CHUNK_BYTES);
         stream
             .blocking_write_and_flush(&piece[..count])
             .map_err(failed)?;

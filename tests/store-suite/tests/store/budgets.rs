@@ -83,7 +83,7 @@ pub async fn count_an_action_once_and_take_back_what_it_spent<B: Backend>() {
 pub async fn are_of_one_account_and_hold_any_number<B: Backend>() {
     let backend = B::new().await;
     let store = backend.host().await.store;
-    let most = Spending::MOST;
+    let most = Spending::MAX;
     let long = "long ".repeat(2000);
     for account in TEXTS.iter().copied().chain([&*long]) {
         let spend = async |number, spending, budget: Budget| {

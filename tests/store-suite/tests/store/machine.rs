@@ -23,7 +23,7 @@ use crate::model::{Answer, End, Ended, Entry, Model, Step};
 use crate::transitions::{self, HOSTS, Transition, Use};
 
 /// How long a store may take for what "may take effect later".
-const PATIENCE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(20);
 
 /// The same once that was too short: what follows is proptest's search for a simpler case, of which
 /// most fail too.
@@ -288,7 +288,7 @@ impl<B: Backend> Machine<B> {
         static IMPATIENT: AtomicBool = AtomicBool::new(false);
         let patience = match IMPATIENT.load(Ordering::Relaxed) {
             true => LITTLE_PATIENCE,
-            false => PATIENCE,
+            false => DEADLINE,
         };
         let deadline = Instant::now() + patience;
         while !self.lists_what(model).await {

@@ -273,7 +273,7 @@ impl Model {
             (budget.deletions, spending.deletions, already.deletions),
         ];
         let exceeds = limits.iter().any(|(limit, more, already)| {
-            let limit = limit.filter(|limit| *limit < Spending::MOST);
+            let limit = limit.filter(|limit| *limit < Spending::MAX);
             let sum = u128::from(*more) + u128::from(*already);
             limit.is_some_and(|limit| *more > 0 && sum > u128::from(limit))
         });

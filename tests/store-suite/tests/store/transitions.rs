@@ -235,7 +235,7 @@ fn reasons() -> impl Strategy<Value = Reasons> {
 fn expense() -> impl Strategy<Value = Expense> {
     let bytes = prop_oneof![
         4 => 0..9_u64,
-        1 => Just(Spending::MOST - 1),
+        1 => Just(Spending::MAX - 1),
         1 => Just(u64::MAX),
     ];
     let spending = (0..5_u64, bytes, 0..3_u64);
@@ -245,7 +245,7 @@ fn expense() -> impl Strategy<Value = Expense> {
         deletions,
     });
     let limit = || {
-        let some = prop_oneof![4 => 0..12_u64, 1 => Just(Spending::MOST - 1), 1 => Just(u64::MAX)];
+        let some = prop_oneof![4 => 0..12_u64, 1 => Just(Spending::MAX - 1), 1 => Just(u64::MAX)];
         proptest::option::of(some)
     };
     // Either counts all that is spent while the test runs, or nothing.

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use crate::actions::Spec;
 
 /// Far longer than any store may take to notice.
-const PATIENCE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(20);
 
 #[derive(Debug, Clone, Copy)]
 enum Change {
@@ -91,7 +91,7 @@ pub async fn wakes_for_every_change<B: Backend>() {
             let waiting = tokio::spawn(async move { watch.changed().await });
             tokio::task::yield_now().await;
             change.make(&*host.store, &session, lease).await;
-            let woken = timeout(PATIENCE, waiting).await;
+            let woken = timeout(DEADLINE, waiting).await;
             assert!(woken.is_ok(), "{change:?} by host {who} woke nobody");
         }
     }
@@ -104,7 +104,7 @@ pub async fn wakes_for_an_earlier_change<B: Backend>() {
         let session = SessionId::from("early");
         let mut watch = hosts[0].store.watch(&session);
         push(&*host.store, &session).await;
-        let woken = timeout(PATIENCE, watch.changed()).await;
+        let woken = timeout(DEADLINE, watch.changed()).await;
         assert!(woken.is_ok(), "a push by host {who} woke nobody");
     }
 }

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 /// Far longer than anything takes that a test waits for.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const DEADLINE: Duration = Duration::from_secs(30);
 
 /// Sessions of one id, on one workspace and one storage.
 pub struct Conversation<B> {
@@ -126,7 +126,7 @@ pub async fn find(host: &Host, id: &ActionId) -> ActionRecord {
 
 /// Waits until something is so.
 pub async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + DEADLINE;
     while !is_so().await {
         assert!(Instant::now() < deadline, "{what}");
         tokio::time::sleep(Duration::from_millis(2)).await;

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::conversation::{Conversation, PATIENCE, ledger, push};
+use super::conversation::{Conversation, DEADLINE, ledger, push};
 
 pub async fn the_bytes_that_pushed_apply_whatever_has_become_of_their_file<B: Backend>() {
     let conversation = Conversation::<B>::new().await;
@@ -163,7 +163,7 @@ pub async fn a_change_in_another_host_wakes_who_waits<B: Backend>() {
     let here = conversation.session(&hosts[0]).await;
     let there = conversation.session(&hosts[1]).await;
     let woken = async |waiting| {
-        let woken = timeout(PATIENCE, waiting).await;
+        let woken = timeout(DEADLINE, waiting).await;
         assert!(woken.is_ok(), "nobody was woken");
     };
     // What happens between the call and the wait counts too.

@@ -8,7 +8,7 @@ use airlock_host::{Error, Resolution};
 use airlock_tests::{Backend, Host, Tester, durable, outcome};
 use serde_json::{Value, json};
 
-use super::conversation::{Conversation, PATIENCE, find, ledger, push, until};
+use super::conversation::{Conversation, DEADLINE, find, ledger, push, until};
 use super::faulty::{Fault, with_fault};
 
 /// Short enough to wait for, and long enough for a busy machine to renew it in time.
@@ -50,7 +50,7 @@ pub async fn a_lost_lease_stops_the_guest<B: Backend>() {
     let steps = json!([{"do": "block", "ms": hour}, ledger("too late")]);
     let id = push(&session, durable("Stuck", steps)).await;
     let resolved =
-        tokio::time::timeout(PATIENCE, session.resolve(Resolution::apply(""), Tester)).await;
+        tokio::time::timeout(DEADLINE, session.resolve(Resolution::apply(""), Tester)).await;
     let error = resolved.expect("the guest was stopped").unwrap_err();
     match &error {
         Error::Store(StoreError::LeaseLost(lost)) => assert_eq!(*lost, id),

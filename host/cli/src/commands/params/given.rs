@@ -4,12 +4,12 @@ use airlock_host::tool::Params;
 use serde_json::{Map, Value};
 
 use super::typed::{Typed, Wrong};
-use super::{Param, Part, Place};
+use super::{Param, ParamPath, Part};
 
 /// The values of one param.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Given {
-    pub place: Place,
+    pub place: ParamPath,
     /// The values. Only a list has more than one.
     pub values: Vec<Value>,
     pub is_list: bool,
@@ -98,7 +98,7 @@ pub fn put_into(params: &mut Params<'static>, given: &[Given]) -> Result<(), Wro
 fn put_at(
     at: &mut Value,
     parts: &[Part],
-    place: &Place,
+    place: &ParamPath,
     value: Value,
     appends: bool,
 ) -> Result<(), Wrong> {

@@ -60,12 +60,12 @@ mod tests {
 
     use super::*;
     use crate::commands::params::typed::Typed;
-    use crate::commands::params::{Part, Place};
+    use crate::commands::params::{ParamPath, Part};
 
     #[test]
     fn descriptions_stay_in_their_column() {
         let param = |name: &str, kind: &str, required, description: &str| Param {
-            place: Place(vec![Part::Name(name.to_owned())]),
+            place: ParamPath(vec![Part::Name(name.to_owned())]),
             kind: kind.to_owned(),
             typed: Typed::Any,
             required,

@@ -13,10 +13,10 @@ use serde_json::value::RawValue;
 use crate::failure::Failure;
 
 /// The most actions of a list that are compared. Each takes two reads of the store.
-const LOOKED_AT: usize = 100;
+const MAX_COMPARED: usize = 100;
 
 /// The most changes or params that are shown of an action.
-const SHOWN: usize = 3;
+const MAX_SHOWN: usize = 3;
 
 /// The most bytes that are shown of a change or param.
 const PART: usize = 80;
@@ -47,7 +47,7 @@ impl Lookalikes {
             by_look.entry(look).or_default().push(record);
         }
         let mut lines = HashMap::new();
-        let mut left = LOOKED_AT;
+        let mut left = MAX_COMPARED;
         for records in by_look.values().filter(|records| records.len() > 1) {
             let looked_at = &records[..records.len().min(left)];
             left -= looked_at.len();
@@ -134,7 +134,7 @@ fn add(
     if parts.is_empty() {
         return;
     }
-    let shown = parts.iter().take(SHOWN).map(|part| {
+    let shown = parts.iter().take(MAX_SHOWN).map(|part| {
         let end = part.floor_char_boundary(PART);
         format!(
             "{}{}",
@@ -146,7 +146,7 @@ fn add(
     let line = Line::new()
         .with_role(Role::Faint, format!("{name} "))
         .with_quoted(Role::Plain, shown.join(", "));
-    let line = match parts.len().saturating_sub(SHOWN) {
+    let line = match parts.len().saturating_sub(MAX_SHOWN) {
         0 => line,
         more => line.with_role(Role::Faint, format!(", and {more} more")),
     };

@@ -7,7 +7,7 @@ use airlock_desk::approval::Judge;
 use airlock_desk::configuration::{Given, Settings};
 use airlock_desk::decider;
 use airlock_desk::session::real_path;
-use airlock_desk::store::{self, Named, WhenMissing};
+use airlock_desk::store::{self, StoreOptions, WhenMissing};
 use airlock_render::{Block, Line};
 use airlock_rules::{By, ControlFile, Judgement, Verdict, built_in, is_for_builds, quoted};
 use serde_json::json;
@@ -18,7 +18,7 @@ use crate::failure::{Exit, Failure};
 use crate::rules;
 use crate::terminal::output::Output;
 
-pub async fn explain(path: &str, store: &Named, out: &mut Output) -> Result<Exit, Failure> {
+pub async fn explain(path: &str, store: &StoreOptions, out: &mut Output) -> Result<Exit, Failure> {
     let store = store::open(store, WhenMissing::Refuse).await?;
     let settings = Settings::read(store.choice().config(), &Given::default(), CATALOG);
     let settings = settings.map_err(airlock_desk::Error::from)?;

@@ -27,9 +27,9 @@ impl Scope {
     /// If there is no such action, or the store can't be read.
     pub async fn targets(
         self,
-        request: &target::Request,
+        request: &target::ResolveRequest,
         store: &Store,
-    ) -> Result<Vec<target::Request>, Failure> {
+    ) -> Result<Vec<target::ResolveRequest>, Failure> {
         match self {
             Scope::One => return Ok(vec![request.clone()]),
             Scope::Session => return Ok(Target::all(request, store).await?),
@@ -41,7 +41,7 @@ impl Scope {
             let marks = Marks::of(&open, store, |_| None).await?;
             open.retain(|it| !marks.stale(&it.action).is_empty());
         }
-        let named = open.iter().map(|record| target::Request {
+        let named = open.iter().map(|record| target::ResolveRequest {
             id: Some(record.action.id.to_string()),
             ..request.clone()
         });

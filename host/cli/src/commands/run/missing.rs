@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::commands::params::given::{self, Given};
 use crate::commands::params::typed::Typed;
-use crate::commands::params::{self, Param, Place};
+use crate::commands::params::{self, Param, ParamPath};
 use crate::failure::Failure;
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::{on_stderr, show_on_stderr};
@@ -47,7 +47,7 @@ pub async fn ask(
 /// required members.
 fn missing<'a>(all: &'a [Param], params: &Value) -> Vec<&'a Param> {
     let mut missing: Vec<&Param> = Vec::new();
-    let mut absent: Vec<&Place> = Vec::new();
+    let mut absent: Vec<&ParamPath> = Vec::new();
     for param in all.iter().filter(|param| param.required) {
         let is_absent = match param.place.parts() {
             [params::Part::Name(name)] => params.get(name).is_none(),

@@ -26,7 +26,7 @@ use crate::terminal::output::on_stderr;
 const VARIABLE: &str = "AIRLOCK_NOTIFY";
 
 /// How long the command may take before this program continues without it.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The command to notify, and the session to watch.
 pub struct Notifier {
@@ -128,11 +128,11 @@ impl Notifier {
             return told;
         };
         let running = self.run(event, &first, told.len() - 1);
-        let problem = match tokio::time::timeout(PATIENCE, running).await {
+        let problem = match tokio::time::timeout(TIMEOUT, running).await {
             Ok(Ok(None)) => return told,
             Ok(Ok(Some(status))) => status,
             Ok(Err(error)) => error.to_string(),
-            Err(_) => format!("it took longer than {} seconds", PATIENCE.as_secs()),
+            Err(_) => format!("it took longer than {} seconds", TIMEOUT.as_secs()),
         };
         let note = Line::new().with_role(Role::Note, "note:");
         on_stderr(note.with(format!(" the command of `--notify` failed: {problem}")));

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use airlock_desk::store::{Choice, Location, Named, WhenMissing, file};
+use airlock_desk::store::{Location, StoreChoice, StoreOptions, WhenMissing, file};
 use airlock_render::{Line, Role, shell};
 use serde_json::json;
 
@@ -11,8 +11,8 @@ use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 use crate::terminal::size;
 
-pub async fn backup(to: &Path, store: &Named, out: &mut Output) -> Result<Exit, Failure> {
-    let choice = Choice::of(store)?;
+pub async fn backup(to: &Path, store: &StoreOptions, out: &mut Output) -> Result<Exit, Failure> {
+    let choice = StoreChoice::of(store)?;
     let path = match &choice.location {
         Location::File(path) => path,
         server @ Location::Postgres(_) => {
@@ -38,8 +38,8 @@ pub async fn backup(to: &Path, store: &Named, out: &mut Output) -> Result<Exit, 
     Ok(Exit::Done)
 }
 
-pub async fn restore(from: &Path, store: &Named, out: &mut Output) -> Result<Exit, Failure> {
-    let choice = Choice::of(store)?;
+pub async fn restore(from: &Path, store: &StoreOptions, out: &mut Output) -> Result<Exit, Failure> {
+    let choice = StoreChoice::of(store)?;
     let path = match &choice.location {
         Location::File(path) => path,
         server @ Location::Postgres(_) => {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use airlock_desk::store::{self, Named, WhenMissing};
+use airlock_desk::store::{self, StoreOptions, WhenMissing};
 use airlock_render::{Line, Role};
 use serde_json::json;
 
@@ -13,7 +13,7 @@ use crate::terminal::{size, time};
 
 pub async fn retention(
     kept: Option<Option<Duration>>,
-    store: &Named,
+    store: &StoreOptions,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
     let missing = match kept {
@@ -34,7 +34,7 @@ pub async fn retention(
     Ok(Exit::Done)
 }
 
-pub async fn forget(id: &str, store: &Named, out: &mut Output) -> Result<Exit, Failure> {
+pub async fn forget(id: &str, store: &StoreOptions, out: &mut Output) -> Result<Exit, Failure> {
     let store = store::open(store, WhenMissing::Refuse).await?;
     let record = store.find(id).await?;
     let id = &record.action.id;
@@ -61,7 +61,7 @@ pub fn word(retention: Option<Duration>) -> String {
 
 pub async fn limit(
     limit: Option<Option<u64>>,
-    store: &Named,
+    store: &StoreOptions,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
     let missing = match limit {
@@ -83,7 +83,7 @@ pub async fn limit(
 
 pub async fn prune(
     older_than: Option<Duration>,
-    store: &Named,
+    store: &StoreOptions,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
     let store = store::open(store, WhenMissing::Refuse).await?;

@@ -1,6 +1,6 @@
 //! `airlock store stats` and `check`: how much is stored, and whether it is intact.
 
-use airlock_desk::store::{self, Named, WhenMissing};
+use airlock_desk::store::{self, StoreOptions, WhenMissing};
 use airlock_render::{Block, Line, Role};
 use serde_json::json;
 
@@ -15,7 +15,7 @@ const READ: u64 = 5_000;
 /// The length of the longest name.
 const NAMES: usize = 11;
 
-pub async fn stats(store: &Named, out: &mut Output) -> Result<Exit, Failure> {
+pub async fn stats(store: &StoreOptions, out: &mut Output) -> Result<Exit, Failure> {
     let store = store::open(store, WhenMissing::Refuse).await?;
     let stats = store.durable().stats().await?;
     let kept = store.durable().retention().await?;
@@ -82,7 +82,7 @@ pub async fn stats(store: &Named, out: &mut Output) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-pub async fn check(store: &Named, out: &mut Output) -> Result<Exit, Failure> {
+pub async fn check(store: &StoreOptions, out: &mut Output) -> Result<Exit, Failure> {
     let store = store::open(store, WhenMissing::Refuse).await?;
     let problems = store.durable().check().await?;
     let location = store.location();

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::airlock::{Store, command};
 
 /// How long anything may take: it is bound by nothing but the machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_secs(60);
 
 /// What a client does, however its messages travel.
 pub trait Calls {
@@ -165,7 +165,7 @@ impl Server {
 
     #[track_caller]
     pub fn next(&self) -> Value {
-        let next = self.lines.recv_timeout(PATIENCE);
+        let next = self.lines.recv_timeout(DEADLINE);
         next.expect("the server says something")
     }
 

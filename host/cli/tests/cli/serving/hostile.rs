@@ -6,7 +6,7 @@ use super::client::{Calls, Server, asks, error, line, text};
 use crate::airlock::{Store, folder, names};
 
 /// The longest line, in bytes.
-const LONGEST: usize = 16 << 20;
+const MAX_LINE_BYTES: usize = 16 << 20;
 
 /// The error that comes next, which is of no request: its code and its message.
 #[track_caller]
@@ -62,11 +62,14 @@ fn each_line_that_is_no_message_is_answered() {
     server
         .write("\n\r\n{\"jsonrpc\": \"2.0\", \"method\": \"window/logMessage\", \"params\": 7}\n");
 
-    let too_long = format!("{}\n", "x".repeat(LONGEST + 1));
+    let too_long = format!("{}\n", "x".repeat(MAX_LINE_BYTES + 1));
     server.write(&too_long);
     let (code, message) = error_of_nobody(&server);
     assert_eq!(code, -32600);
-    let told = format!("is {} bytes; the limit is {LONGEST}", LONGEST + 1);
+    let told = format!(
+        "is {} bytes; the limit is {MAX_LINE_BYTES}",
+        MAX_LINE_BYTES + 1
+    );
     assert!(message.contains(&told), "{message}");
     assert!(server.request("ping", json!({}))["result"].is_object());
 }

@@ -232,6 +232,6 @@ fn the_log_has_the_trace_that_a_call_is_a_part_of() {
     let call = json!({"name": "batch_rename_preview", "arguments": params, "_meta": {"traceparent": trace}});
     web.client(ANN).request("tools/call", call);
     let is_of_it = |line: &String| line.contains(trace) && line.contains("test (ann)");
-    let mut said = std::iter::from_fn(|| web.said.recv_timeout(web::PATIENCE).ok());
+    let mut said = std::iter::from_fn(|| web.said.recv_timeout(web::DEADLINE).ok());
     assert!(said.any(|line| is_of_it(&line)));
 }

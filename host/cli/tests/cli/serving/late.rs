@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::client::{Calls, Server, asks, text};
 use super::deciding::last_decision;
-use super::http::web::PATIENCE;
+use super::http::web::DEADLINE;
 use crate::airlock::{Store, folder, guest, names, steps};
 
 fn cancel(server: &mut Server, id: u64) {
@@ -24,7 +24,7 @@ fn answer(server: &mut Server, asked: &Value, decision: &str) {
 #[track_caller]
 fn told(server: &mut Server) -> String {
     let begun = Instant::now();
-    while begun.elapsed() < PATIENCE {
+    while begun.elapsed() < DEADLINE {
         let listed = text(&server.call("list_pending", json!({})));
         if listed.contains("has answered since") {
             return listed;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::client::{Calls, Server, asks, text, words};
-use super::http::web::{ANN, BEN, PATIENCE, Web};
+use super::http::web::{ANN, BEN, DEADLINE, Web};
 use crate::airlock::{Store, folder, guest, names, steps};
 use crate::terminal::Terminal;
 use events::Events;
@@ -317,7 +317,7 @@ fn hang_up(server: &Child) {
 #[track_caller]
 fn told(said: &Receiver<String>, part: &str) -> String {
     loop {
-        let line = said.recv_timeout(PATIENCE);
+        let line = said.recv_timeout(DEADLINE);
         let line = line.unwrap_or_else(|error| panic!("{part:?} was not said: {error}"));
         if line.contains(part) {
             return line;

@@ -16,10 +16,10 @@ use super::{Judged, STACK, STACK_USED, Schema};
 
 /// Maximum number of long checks running at once in the whole process: each may keep a core busy
 /// and fill its stack.
-static AT_ONCE: LazyLock<usize> =
+static MAX_CHECKS: LazyLock<usize> =
     LazyLock::new(|| std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2)));
 
-static ALL: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(*AT_ONCE)));
+static ALL: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(*MAX_CHECKS)));
 
 /// Permits of one plugin in all its sessions: half of all permits, so that its schemas don't block
 /// other plugins.
@@ -28,7 +28,7 @@ pub(crate) struct Checks(Arc<Semaphore>);
 
 impl Checks {
     pub fn new() -> Self {
-        Self(Arc::new(Semaphore::new(*AT_ONCE / 2)))
+        Self(Arc::new(Semaphore::new(*MAX_CHECKS / 2)))
     }
 
     /// Waits for a permit. The plugin's own permit comes first, so that waiting for it blocks no

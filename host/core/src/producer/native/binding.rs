@@ -29,7 +29,7 @@ pub const STACK_BYTES: usize = 32 << 20;
 
 /// How long to wait for a call that has to end. Its threads check the time between steps; this is
 /// for steps that can't be interrupted, such as a file system that hangs.
-const GRACE: Duration = Duration::from_millis(500);
+const END_GRACE: Duration = Duration::from_millis(500);
 
 pub(crate) struct Binding {
     producer: NativeProducer,
@@ -255,7 +255,7 @@ impl Binding {
         let answered = tokio::select! {
             biased;
             answered = &mut answer => answered,
-            () = stop.due() => match timeout(GRACE, &mut answer).await {
+            () = stop.due() => match timeout(END_GRACE, &mut answer).await {
                 Ok(answered) => answered,
                 Err(_) if stop.leave() => return Err(stop.reason(call.tool)),
                 Err(_) => answer.await,
@@ -278,7 +278,7 @@ impl Binding {
         let turn = Arc::clone(&self.turn).lock_owned();
         tokio::pin!(turn);
         loop {
-            if let Ok(turn) = timeout(GRACE, &mut turn).await {
+            if let Ok(turn) = timeout(END_GRACE, &mut turn).await {
                 return Ok(turn);
             }
             let working = self.working().upgrade();
@@ -488,7 +488,7 @@ mod tests {
         };
         let changing = |running: RunningCall| {
             running.begin_effects()?;
-            sleep(CALL_TIME + 2 * GRACE);
+            sleep(CALL_TIME + 2 * END_GRACE);
             Ok::<_, Error>("changed")
         };
         let (changed, _) = binding(&limits).run(&call, changing).await.unwrap();

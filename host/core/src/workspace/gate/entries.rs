@@ -15,7 +15,7 @@ use cap_primitives::fs::Metadata;
 use super::Fd;
 use crate::workspace::listing::{Listing, Next};
 use crate::workspace::open::{Opened, check_kind, check_path, code, follows, look, open_beneath};
-use crate::workspace::quota::{Counted, Named, Quota};
+use crate::workspace::quota::{Counted, FoundEntry, Quota};
 use crate::workspace::viewed::{self, Viewed};
 use crate::workspace::{FilesView, TooManyOpen};
 
@@ -125,9 +125,9 @@ impl FilesView<'_> {
         let replaced = self.found_in_scratch(&new_fd, &new_path)?;
         WasiDescriptor::rename_at(&mut self.inner, fd, path, new_fd, new_path).await?;
         if let (Some((quota, replaced)), Some((_, moved))) = (replaced, moved) {
-            let replaced = Named::of(&replaced);
+            let replaced = FoundEntry::of(&replaced);
             // A rename onto another name of the same file changes nothing.
-            if replaced.id != Named::of(&moved).id {
+            if replaced.id != FoundEntry::of(&moved).id {
                 quota.removed(replaced);
             }
         }
@@ -147,7 +147,7 @@ fn counted(
         return None;
     }
     let counted = quota.opened(
-        Named::of(&opened.metadata).id,
+        FoundEntry::of(&opened.metadata).id,
         found.map_or(0, Metadata::len),
     );
     if open.contains(OpenFlags::TRUNCATE) {

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn names_that_only_look_the_same_are_two() {
     let [composed, parted] = ["caf\u{e9}", "cafe\u{301}"];
-    let place = Place::new(|folder| {
+    let place = Fixture::new(|folder| {
         fs::write(folder.join(composed), "one").unwrap();
         fs::write(folder.join(parted), "two").unwrap();
     });
@@ -31,7 +31,7 @@ fn the_longest_names_are_committed_and_longer_ones_refused() {
     let [longest, other] = ["e", "f"].map(|first| format!("{first}{}", "\u{e9}".repeat(127)));
     assert_eq!(longest.len(), 255);
     let too_long = format!("{longest}x");
-    let place = Place::new(|folder| fs::write(folder.join(&longest), "old").unwrap());
+    let place = Fixture::new(|folder| fs::write(folder.join(&longest), "old").unwrap());
     let root = place.view.root();
     put(&root, &longest, "new");
     root.create_directory(&other).unwrap();
@@ -63,7 +63,7 @@ fn the_longest_names_are_committed_and_longer_ones_refused() {
 #[test]
 fn a_name_that_is_no_text_is_counted_and_never_removed_unseen() {
     let odd = OsStr::from_bytes(b"odd \xff");
-    let place = Place::new(|folder| {
+    let place = Fixture::new(|folder| {
         fs::create_dir_all(folder.join("a")).unwrap();
         fs::create_dir_all(folder.join("empty")).unwrap();
         fs::write(folder.join("a").join(odd), "odd").unwrap();
@@ -91,7 +91,7 @@ fn a_name_that_is_no_text_is_counted_and_never_removed_unseen() {
 
 #[test]
 fn a_link_to_a_name_that_is_no_text_can_be_moved_and_removed() {
-    let place = Place::new(|folder| {
+    let place = Fixture::new(|folder| {
         for name in ["moved", "gone"] {
             symlink(OsStr::from_bytes(b"odd \xff"), folder.join(name)).unwrap();
         }
@@ -129,7 +129,7 @@ fn dig(root: &Directory, name: &str, until: impl Fn(usize) -> bool) -> (Director
 
 #[test]
 fn as_deep_as_a_path_goes_is_committed_and_removed_and_no_deeper() {
-    let place = Place::new(|_| {});
+    let place = Fixture::new(|_| {});
     let root = place.view.root();
     let (deepest, depth) = dig(&root, "d", |_| false);
     assert!(depth > 2_000, "{depth}");
@@ -161,7 +161,7 @@ fn as_deep_as_a_path_goes_is_committed_and_removed_and_no_deeper() {
 
 #[test]
 fn what_was_moved_to_where_no_path_leads_is_refused_and_fills_no_memory() {
-    let place = Place::new(|_| {});
+    let place = Fixture::new(|_| {});
     let root = place.view.root();
     // Each goes to the deepest place of the next: together they would be a hundred thousand.
     for number in 0..50 {
@@ -197,7 +197,7 @@ fn the_private_folder_has_no_other_name() {
         ".airlock::$INDEX_ALLOCATION",
     ] {
         assert!(crate::is_private(name), "{name:?}");
-        let place = Place::new(|folder| {
+        let place = Fixture::new(|folder| {
             fs::create_dir_all(folder.join("a").join(name)).unwrap();
             fs::write(folder.join("a").join(name).join("committed"), "x").unwrap();
         });

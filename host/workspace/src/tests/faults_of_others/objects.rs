@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_directory_that_another_program_replaces_by_a_link_leads_nowhere() {
-    let place = Place::new(fill);
+    let place = Fixture::new(fill);
     let root = place.view.root();
     let held = directory(&root, "a");
     let open_file = file(&root, "a/b", TO_READ);
@@ -35,7 +35,7 @@ fn a_directory_that_another_program_replaces_by_a_link_leads_nowhere() {
 
 #[test]
 fn nobody_gets_outside_while_a_directory_and_a_link_are_exchanged_all_the_time() {
-    let place = Place::new(|folder| {
+    let place = Fixture::new(|folder| {
         for way in ["a", "a/deep"] {
             fs::create_dir(folder.join(way)).unwrap();
         }
@@ -82,7 +82,7 @@ fn nobody_gets_outside_while_a_directory_and_a_link_are_exchanged_all_the_time()
 
 #[test]
 fn pipes_and_sockets_are_moved_and_removed_but_never_opened() {
-    let place = Place::new(|folder| {
+    let place = Fixture::new(|folder| {
         let mode = Mode::from_raw_mode(0o600);
         for name in ["pipe", "other", "gone", "replaced"] {
             rustix::fs::mknodat(CWD, folder.join(name), FileType::Fifo, mode, 0).unwrap();
@@ -138,7 +138,7 @@ fn pipes_and_sockets_are_moved_and_removed_but_never_opened() {
         ["moved is special", "other is special", "replaced: f"]
     );
     // A file that another program replaces by a pipe, while it is open: nobody waits for that.
-    let place = Place::new(fill);
+    let place = Fixture::new(fill);
     let root = place.view.root();
     let open = file(&root, "f", TO_WRITE);
     fs::remove_file(place.folder().join("f")).unwrap();
@@ -152,7 +152,7 @@ fn pipes_and_sockets_are_moved_and_removed_but_never_opened() {
 #[test]
 fn a_pipe_is_looked_at_without_being_opened() {
     use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
-    let place = Place::new(|folder| {
+    let place = Fixture::new(|folder| {
         fs::create_dir(folder.join("sub")).unwrap();
         let mode = Mode::RUSR | Mode::WUSR;
         for name in ["pipe", "sub/pipe"] {

@@ -5,7 +5,7 @@ use super::*;
 
 #[test]
 fn without_a_layer_nothing_gets_past_a_view() {
-    let place = Place::without_layer(|folder| {
+    let place = Fixture::without_layer(|folder| {
         fill(folder);
         symlink("f", folder.join("link")).unwrap();
     });
@@ -82,7 +82,7 @@ fn without_a_layer_nothing_gets_past_a_view() {
 #[test]
 fn what_was_read_and_is_overwritten_then_must_be_as_it_was_read() {
     let check = |other: &dyn Fn(&Path), act: &dyn Fn(&Directory) -> io::Result<()>| {
-        let place = Place::new(fill);
+        let place = Fixture::new(fill);
         let root = place.view.root();
         assert_eq!(text(&root, "f"), "old f");
         assert_eq!(text(&root, "a/b"), "old b");
@@ -127,7 +127,7 @@ fn what_was_read_and_is_overwritten_then_must_be_as_it_was_read() {
     }
     // What this view has committed itself is no other program's, and what was read before the layer
     // is none of what is made in it.
-    let place = Place::new(fill);
+    let place = Fixture::new(fill);
     let root = place.view.root();
     for id in ["first", "second"] {
         let before = text(&root, "f");

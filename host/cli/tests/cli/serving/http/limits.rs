@@ -7,7 +7,7 @@ use std::thread;
 use serde_json::json;
 
 use super::super::client::{Calls, text};
-use super::web::{ANN, BEN, PATIENCE, READER, Web, head, read_answer};
+use super::web::{ANN, BEN, DEADLINE, READER, Web, head, read_answer};
 use crate::airlock::{Store, folder, guest};
 
 /// An operator's file with this under `[http]`.
@@ -125,7 +125,7 @@ fn there_are_no_more_connections_and_conversations_than_may_be() {
             .is_err()
     );
     drop(first);
-    answered.recv_timeout(PATIENCE).unwrap();
+    answered.recv_timeout(DEADLINE).unwrap();
     // A principal's own conversation takes no room.
     let mut session = web.session(ANN, json!({}));
     assert_eq!(session.preview()["isError"], false);
@@ -227,7 +227,7 @@ fn who_only_waits_is_let_go() {
     no_whole_body.write_all(b"{").unwrap();
     // Asks again and again, and takes nothing of what is answered.
     let mut takes_nothing = web.connect();
-    takes_nothing.set_write_timeout(Some(PATIENCE)).unwrap();
+    takes_nothing.set_write_timeout(Some(DEADLINE)).unwrap();
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).to_string();
     let request = head("POST", ANN, list.len(), &[]).replace("HTTP/1.0", "HTTP/1.1") + &list;
     let flooding = thread::spawn(move || {

@@ -57,7 +57,7 @@ fn a_token_is_made_at_the_first_start_for_its_owner_alone_and_kept() {
     let mut made = None;
     for _ in 0..2 {
         let web = Web::start_as_told(&store, folder.path(), &[]);
-        let told = web.said.recv_timeout(super::web::PATIENCE).unwrap();
+        let told = web.said.recv_timeout(super::web::DEADLINE).unwrap();
         assert_eq!(told, format!("token: {}", file.display()));
         assert_eq!(
             fs::metadata(&file).unwrap().permissions().mode() & 0o777,

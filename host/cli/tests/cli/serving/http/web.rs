@@ -17,7 +17,7 @@ use super::super::client::Calls;
 use crate::airlock::{Store, command};
 
 /// How long anything may take: it is bound by nothing but the machine.
-pub const PATIENCE: Duration = Duration::from_secs(90);
+pub const DEADLINE: Duration = Duration::from_secs(90);
 
 pub const ANN: &str = "ann-0123456789abcdef0123456789abcdef";
 pub const BEN: &str = "ben-0123456789abcdef0123456789abcdef";
@@ -63,7 +63,7 @@ impl Web {
             }
         });
         let address = loop {
-            let line: String = said.recv_timeout(PATIENCE).expect("it listens");
+            let line: String = said.recv_timeout(DEADLINE).expect("it listens");
             if let Some(url) = line.strip_prefix("listening on http://") {
                 break url.strip_suffix("/mcp").unwrap().parse().unwrap();
             }
@@ -77,7 +77,7 @@ impl Web {
 
     pub fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(DEADLINE)).unwrap();
         stream
     }
 
@@ -213,7 +213,7 @@ impl Client {
             more.push(("Mcp-Session-Id", session));
         }
         let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(DEADLINE)).unwrap();
         let head = head("POST", &self.token, body.len(), &more);
         stream.write_all((head + &body).as_bytes()).unwrap();
         stream
