@@ -82,9 +82,9 @@ impl Error {
     }
 
     /// Adds advice. Errors of other variants provide their own.
-    pub(crate) fn with_advice(mut self, told: impl Into<String>) -> Self {
+    pub(crate) fn with_advice(mut self, message: impl Into<String>) -> Self {
         if let Self::Told { advice, .. } = &mut self {
-            *advice = Some(told.into());
+            *advice = Some(message.into());
         }
         self
     }

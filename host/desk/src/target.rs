@@ -217,7 +217,7 @@ async fn nothing(request: &ResolveRequest, session: &SessionId, store: &Store) -
 async fn elsewhere(request: &ResolveRequest, session: &SessionId, store: &Store) -> Option<String> {
     let choice = &request.session;
     let others = choice.of_others(session, store).await.ok()?;
-    let told = match others.len() {
+    let message = match others.len() {
         0 => return None,
         1 => "1 action is pending in another conversation in this workspace".to_owned(),
         count => format!("{count} actions are pending in other conversations in this workspace"),
@@ -227,7 +227,7 @@ async fn elsewhere(request: &ResolveRequest, session: &SessionId, store: &Store)
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let list = store.command(&words);
     Some(format!(
-        "{told}: `{list}` lists them, and `--id ID` names one"
+        "{message}: `{list}` lists them, and `--id ID` names one"
     ))
 }
 

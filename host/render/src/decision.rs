@@ -41,12 +41,12 @@ impl<'a> Decided<'a> {
         action: Option<&'a PendingAction>,
         outcome: &'a Result<ResolutionOutcome, Error>,
     ) -> Self {
-        let told = match outcome {
+        let message = match outcome {
             Ok(outcome) => outcome.details.label.as_deref(),
             Err(_) => None,
         };
         Self {
-            label: told.or(action.map(|action| action.label.as_str())),
+            label: message.or(action.map(|action| action.label.as_str())),
             outcome: Some(outcome.as_ref().map(|outcome| &*outcome.content)),
             ..Self::new(resolution.decision, &resolution.reason)
         }
@@ -70,11 +70,11 @@ impl Block {
     /// Returns a block for a decision: `Accept: …`, `Discard: …` or `Failed: …` with the action's
     /// label, followed by the reason, the preview if one is included, and the tool's content.
     pub fn decision(decided: &Decided<'_>) -> Self {
-        let told = decided.told();
+        let message = decided.told();
         let mut block = heading(decided);
         // The tool's first line directly follows the heading, unless a preview does.
         let is_told = decided.preview.is_empty()
-            && matches!(told, Some([Content::Text { text }, ..]) if tells_reason(text, decided.reason));
+            && matches!(message, Some([Content::Text { text }, ..]) if tells_reason(text, decided.reason));
         if !decided.reason.is_empty() && !is_told {
             let name = match (decided.outcome, decided.decision) {
                 (Some(Err(_)), Decision::Apply) => "reason to apply:",
@@ -86,7 +86,7 @@ impl Block {
         block = block.paragraph(decided.preview);
         match decided.outcome {
             Some(Err(error)) => block.named_below(Role::Error, "error:", &error.root().to_string()),
-            _ => block.paragraph(told.unwrap_or_default()),
+            _ => block.paragraph(message.unwrap_or_default()),
         }
     }
 
@@ -132,8 +132,8 @@ pub(super) fn labelled(role: Role, verb: &str, label: &str) -> Line {
 /// Returns true if the tool's first line ends with the reason, as in `Applied batch rename. Reason:
 /// …`.
 fn tells_reason(text: &str, reason: &str) -> bool {
-    let told = format!("Reason: {reason}");
-    text.split_once(&*told)
+    let message = format!("Reason: {reason}");
+    text.split_once(&*message)
         .is_some_and(|(before, after)| !before.contains('\n') && is_line_end(after))
 }
 

@@ -65,14 +65,14 @@ fn summary(effects: &EffectsSummary) -> Line {
         true => Role::Accept,
         false => Role::Note,
     };
-    let told = effects.to_string();
-    let line = match told.split_once(':') {
+    let message = effects.to_string();
+    let line = match message.split_once(':') {
         // What is behind it may come from a tool.
         Some((word, rest)) => Line::new()
             .with_role(role, word)
             .with(":")
             .with_quoted(Role::Plain, rest),
-        None => Line::new().with_role(role, told),
+        None => Line::new().with_role(role, message),
     };
     line.hanging(2)
 }
@@ -155,8 +155,8 @@ mod tests {
             let preview = [Content::text(preview)];
             Block::effects_below(&effects, &preview).to_string()
         };
-        let told = "│ modified a.txt\n    contents as in the preview above\n";
-        assert!(below(format!("1 file:\n{diff}")).contains(told));
+        let message = "│ modified a.txt\n    contents as in the preview above\n";
+        assert!(below(format!("1 file:\n{diff}")).contains(message));
         // A preview that says something else is not taken for it.
         let other = diff.replace("+two", "+three");
         assert_eq!(below(other), Block::effects(&effects).to_string());

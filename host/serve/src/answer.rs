@@ -54,18 +54,18 @@ pub fn of_outcome(outcome: &CallOutcome) -> CallToolResult {
     let details = outcome.details.as_ref();
     let details = details.filter(|_| outcome.pushed.is_empty());
     let details = details.map(Json::value).filter(Value::is_object);
-    let mut told = outcome.for_model();
+    let mut message = outcome.for_model();
     let length = details.as_ref().map_or(0, |it| it.to_string().len());
     let has_room = length <= MOST_STRUCTURED;
     if !has_room {
-        told.host.push_str(&format!(
+        message.host.push_str(&format!(
             " {length} bytes of structured content are left out; a result has at most {MOST_STRUCTURED}. Ask for less, for example for fewer files."
         ));
     }
-    let told = bounded(told);
+    let message = bounded(message);
     let structured = details.filter(|_| has_room);
-    let structured = structured.map(|it| json!({HOST: told.host_text(), DETAILS: it}));
-    let mut result = CallToolResult::success(blocks(&told)).with_meta(pending(outcome));
+    let structured = structured.map(|it| json!({HOST: message.host_text(), DETAILS: it}));
+    let mut result = CallToolResult::success(blocks(&message)).with_meta(pending(outcome));
     result.structured_content = structured;
     result
 }
@@ -73,25 +73,25 @@ pub fn of_outcome(outcome: &CallOutcome) -> CallToolResult {
 /// Returns the result of `resolve`. It has no `structuredContent`, because the tool's output is in
 /// the content.
 pub fn of_resolution(outcome: &CallOutcome) -> CallToolResult {
-    let told = bounded(outcome.for_model());
-    CallToolResult::success(blocks(&told)).with_meta(pending(outcome))
+    let message = bounded(outcome.for_model());
+    CallToolResult::success(blocks(&message)).with_meta(pending(outcome))
 }
 
 /// Returns the result of a call that failed, worded so that a model can act on it.
 pub fn of_error(error: &Error) -> CallToolResult {
-    let told = bounded(error.for_model());
-    let result = CallToolResult::error(blocks(&told));
+    let message = bounded(error.for_model());
+    let result = CallToolResult::error(blocks(&message));
     result.with_meta(Some(meta([(ERROR, json!(error.kind()))])))
 }
 
 /// Returns a result with a text from the host and nothing from a tool.
-pub fn of_host(told: impl Into<String>) -> CallToolResult {
-    CallToolResult::success(vec![host_block(told)])
+pub fn of_host(message: impl Into<String>) -> CallToolResult {
+    CallToolResult::success(vec![host_block(message)])
 }
 
 /// Returns the result of a call that was not made because the request is ambiguous.
-pub fn of_mistake(told: &str) -> CallToolResult {
-    CallToolResult::error(vec![host_block(told)])
+pub fn of_mistake(message: &str) -> CallToolResult {
+    CallToolResult::error(vec![host_block(message)])
 }
 
 /// Returns the result of a call that asked to apply an action that was resolved elsewhere in the
@@ -220,18 +220,18 @@ fn meta<const N: usize>(entries: [(&str, Value); N]) -> MetaObject {
 }
 
 /// Cuts a result to its limit. The host's part says how much was omitted.
-fn bounded(mut told: ForModel) -> ForModel {
-    let cut = told.host.len().saturating_sub(MOST_OF_HOST);
+fn bounded(mut message: ForModel) -> ForModel {
+    let cut = message.host.len().saturating_sub(MOST_OF_HOST);
     if cut > 0 {
-        let end = told.host.floor_char_boundary(MOST_OF_HOST);
-        told.host.truncate(end);
-        told.host.push_str(&format!(
+        let end = message.host.floor_char_boundary(MOST_OF_HOST);
+        message.host.truncate(end);
+        message.host.push_str(&format!(
             "…\n{cut} bytes of what Airlock says are left out here."
         ));
     }
-    let mut room = MAX_RESULT_BYTES - told.host.len().min(MOST_OF_HOST);
+    let mut room = MAX_RESULT_BYTES - message.host.len().min(MOST_OF_HOST);
     let mut left_out = 0;
-    for block in std::mem::take(&mut told.tool) {
+    for block in std::mem::take(&mut message.tool) {
         let length = block.byte_length();
         let kept = match block {
             block if length <= room => Some(block),
@@ -248,19 +248,19 @@ fn bounded(mut told: ForModel) -> ForModel {
         } else {
             0
         };
-        told.tool.extend(kept);
+        message.tool.extend(kept);
     }
     if left_out > 0 {
-        told.host.push_str(&format!(
+        message.host.push_str(&format!(
             " {left_out} bytes are left out at the end; a result has at most {MAX_RESULT_BYTES}. Ask for less, for example for fewer files."
         ));
     }
-    told
+    message
 }
 
-fn blocks(told: &ForModel) -> Vec<ContentBlock> {
-    let tool = told.tool.iter().map(of_content);
-    [host_block(told.host_text())]
+fn blocks(message: &ForModel) -> Vec<ContentBlock> {
+    let tool = message.tool.iter().map(of_content);
+    [host_block(message.host_text())]
         .into_iter()
         .chain(tool)
         .collect()
@@ -297,9 +297,9 @@ mod tests {
             name: "a".to_owned(),
             mime_type: None,
         };
-        let mut told = ForModel::of_host("h");
-        told.tool = vec![Content::text("t"), image, link];
-        let blocks = serde_json::to_value(blocks(&told)).unwrap();
+        let mut message = ForModel::of_host("h");
+        message.tool = vec![Content::text("t"), image, link];
+        let blocks = serde_json::to_value(blocks(&message)).unwrap();
         let expected = json!([
             {"type": "text", "text": "h The tool's own words follow.", "_meta": {"airlock/from": "host"}},
             {"type": "text", "text": "t"},
@@ -311,34 +311,42 @@ mod tests {
 
     #[test]
     fn a_long_result_is_cut_between_characters_and_the_host_says_so() {
-        let mut told = ForModel::of_host("ü");
-        told.tool = vec![
+        let mut message = ForModel::of_host("ü");
+        message.tool = vec![
             Content::text("ü".repeat(MAX_RESULT_BYTES)),
             Content::text("behind it"),
         ];
-        let told = bounded(told);
-        assert_eq!(told.tool.len(), 1);
-        assert_eq!(told.tool[0].byte_length(), MAX_RESULT_BYTES - 2);
+        let message = bounded(message);
+        assert_eq!(message.tool.len(), 1);
+        assert_eq!(message.tool[0].byte_length(), MAX_RESULT_BYTES - 2);
         assert!(
-            told.host
+            message
+                .host
                 .starts_with("ü 50011 bytes are left out at the end"),
             "{}",
-            told.host
+            message.host
         );
         // Paths alone can exceed the limit of a result.
-        let mut told = ForModel::of_host("ü".repeat(MAX_RESULT_BYTES));
-        told.tool = vec![Content::text("ü".repeat(MAX_RESULT_BYTES))];
-        let told = bounded(told);
-        assert!(told.host.len() < MOST_OF_HOST + 500);
-        assert_eq!(told.tool[0].byte_length(), MAX_RESULT_BYTES - MOST_OF_HOST);
-        assert!(told.host_text().ends_with("The tool's own words follow."));
+        let mut message = ForModel::of_host("ü".repeat(MAX_RESULT_BYTES));
+        message.tool = vec![Content::text("ü".repeat(MAX_RESULT_BYTES))];
+        let message = bounded(message);
+        assert!(message.host.len() < MOST_OF_HOST + 500);
+        assert_eq!(
+            message.tool[0].byte_length(),
+            MAX_RESULT_BYTES - MOST_OF_HOST
+        );
+        assert!(
+            message
+                .host_text()
+                .ends_with("The tool's own words follow.")
+        );
     }
 
     #[test]
     fn what_a_tool_has_said_is_quoted_in_a_text_of_the_hosts() {
-        let mut told = ForModel::of_host("Applied.");
-        told.tool = vec![Content::text("done\nNothing is pending.")];
-        let result = CallToolResult::success(blocks(&told));
+        let mut message = ForModel::of_host("Applied.");
+        message.tool = vec![Content::text("done\nNothing is pending.")];
+        let result = CallToolResult::success(blocks(&message));
         let expected = r#"Applied. The tool's own words follow. "done\nNothing is pending.""#;
         assert_eq!(quoted(&result), expected);
         // The text goes into the host's only block, and all clients pass that on.

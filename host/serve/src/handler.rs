@@ -113,10 +113,10 @@ impl Transport {
         };
         found.ok_or_else(|| {
             let id: String = id.chars().take(100).collect();
-            let told = format!(
+            let notice = format!(
                 "unknown task `{id}`: it expired, or the server was restarted. Unresolved actions are still pending; call `resolve` again"
             );
-            ErrorData::invalid_params(told, None)
+            ErrorData::invalid_params(notice, None)
         })
     }
 
@@ -145,7 +145,7 @@ impl Transport {
         Ok(match id.and_then(Value::as_str) {
             Some(id) => Ok(visit.where_named(here, id).await),
             None => match waiting::must_name(&here, &visit.beside(&here)).await {
-                Some(told) => Err(told),
+                Some(notice) => Err(notice),
                 None => Ok(here),
             },
         })
@@ -260,7 +260,7 @@ impl ServerHandler for Handler {
                         false => Ok(server.late().before(answered)),
                     }
                 }
-                Err(told) => Ok(answer::of_mistake(&told).into()),
+                Err(notice) => Ok(answer::of_mistake(&notice).into()),
             }
         };
         calling.instrument(span).await

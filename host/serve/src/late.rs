@@ -96,11 +96,11 @@ impl LateAnswers {
             return response;
         };
         let outcomes = std::mem::take(&mut self.lock().outcomes);
-        let told = |result, outcome: String| {
-            let told = format!("The user has answered since they were asked: {outcome}");
-            answer::preceded(result, &told)
+        let message = |result, outcome: String| {
+            let message = format!("The user has answered since they were asked: {outcome}");
+            answer::preceded(result, &message)
         };
-        outcomes.into_iter().rev().fold(result, told).into()
+        outcomes.into_iter().rev().fold(result, message).into()
     }
 
     /// Withdraws all open questions.

@@ -32,7 +32,7 @@ const META: Field = optional("_meta", Kind::Object);
 /// unknown.
 pub fn misfit(method: &str, params: Option<&Value>) -> Option<ErrorData> {
     let takes = takes(method);
-    let told = match (params, takes) {
+    let message = match (params, takes) {
         (None | Some(Value::Null), Some(_)) => "`params` is missing".to_owned(),
         (None | Some(Value::Null), None) => return None,
         (Some(params @ Value::Object(fields)), Some(takes)) => {
@@ -43,7 +43,7 @@ pub fn misfit(method: &str, params: Option<&Value>) -> Option<ErrorData> {
     };
     let method: String = method.chars().take(100).collect();
     Some(ErrorData::invalid_params(
-        format!("`{method}`: {told}"),
+        format!("`{method}`: {message}"),
         None,
     ))
 }

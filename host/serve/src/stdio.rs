@@ -155,8 +155,8 @@ where
             let (read, bytes) = match line {
                 Line::Whole(line) => (read(line, self.has_batches), line.len()),
                 Line::TooLong(bytes) => {
-                    let told = format!("a message is {bytes} bytes; the limit is {MAX_LINE_BYTES}");
-                    let error = ErrorData::invalid_request(told, None);
+                    let text = format!("a message is {bytes} bytes; the limit is {MAX_LINE_BYTES}");
+                    let error = ErrorData::invalid_request(text, None);
                     (Read::Message(Err(Refused { id: None, error })), 0)
                 }
             };
@@ -228,7 +228,7 @@ where
             let id = Some(request.id.clone());
             Err(Refused { id, error })
         };
-        let again = |told: &'static str| refused(ErrorData::invalid_request(told, None));
+        let again = |text: &'static str| refused(ErrorData::invalid_request(text, None));
         match (self.begun, &request.request) {
             (Begun::Not, ClientRequest::InitializeRequest(_)) => Ok(Begun::Initialized),
             (Begun::Not, ClientRequest::CustomRequest(custom)) if custom.method == INITIALIZE => {

@@ -12,8 +12,8 @@ use serde_json::Value;
 pub fn refusal(json: &[u8]) -> Option<(Option<RequestId>, ErrorData)> {
     let readable: Value = serde_json::from_slice(&replaced(json)?).ok()?;
     let id = readable.get("id").map(RequestId::deserialize);
-    let told = "a text in the message has half of a surrogate pair, such as `\\ud83d`: send whole characters";
-    let error = ErrorData::new(ErrorCode::INVALID_PARAMS, told, None);
+    let message = "a text in the message has half of a surrogate pair, such as `\\ud83d`: send whole characters";
+    let error = ErrorData::new(ErrorCode::INVALID_PARAMS, message, None);
     Some((id.and_then(Result::ok), error))
 }
 

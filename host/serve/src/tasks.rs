@@ -79,8 +79,8 @@ impl Tasks {
                 return Ok(());
             };
             let answer = serde_json::from_value(answer.clone()).map_err(|problem| {
-                let told = format!("`params.inputResponses.{KEY}` can't be read: {problem}");
-                ErrorData::invalid_params(told, None)
+                let text = format!("`params.inputResponses.{KEY}` can't be read: {problem}");
+                ErrorData::invalid_params(text, None)
             })?;
             if let Some(waiting) = entry.answer.take() {
                 let _ = waiting.send(answer);
@@ -110,7 +110,7 @@ impl Tasks {
         let is_error = result.as_ref().is_some_and(|it| it.is_error == Some(true));
         let written = result.map(serde_json::to_value);
         self.with(id, |entry| {
-            let (told, payload) = match written {
+            let (text, payload) = match written {
                 Some(Ok(Value::Object(result))) if !is_error || !entry.stop.is_cancelled() => {
                     ("It has ended.", TaskPayload::Completed { result })
                 }
@@ -119,7 +119,7 @@ impl Tasks {
                     TaskPayload::Cancelled,
                 ),
             };
-            entry.change(told, payload);
+            entry.change(text, payload);
         });
     }
 
@@ -159,8 +159,8 @@ impl Entry {
         }
     }
 
-    fn change(&mut self, told: &str, payload: TaskPayload) {
-        self.task.status_message = Some(told.to_owned());
+    fn change(&mut self, text: &str, payload: TaskPayload) {
+        self.task.status_message = Some(text.to_owned());
         self.task.last_updated_at = current_timestamp();
         self.payload = payload;
     }

@@ -86,11 +86,11 @@ pub async fn must_name(here: &Server, others: &[Server]) -> Option<String> {
 pub async fn skipped(here: &Server, tool: &str) -> Option<CallToolResult> {
     let waiting = of(here, true).await.ok()?;
     let top = waiting.first()?;
-    let told = format!(
+    let message = format!(
         "Skipped, since a preview is pending: {}. Apply or discard it with `resolve`, and then call `{tool}` again.",
         NamedAction::from(&*top.stacked.action)
     );
-    Some(answer::of_mistake(&told))
+    Some(answer::of_mistake(&message))
 }
 
 /// A pending action.

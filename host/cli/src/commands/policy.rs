@@ -97,18 +97,18 @@ fn verdicts(block: Block, of_model: &Judgement, on_the_line: &Judgement) -> Bloc
         0 | 1 => block,
         _ => block.line(Line::from("The strictest of these counts.").indented(2)),
     };
-    let told = match on_the_line.verdict {
+    let message = match on_the_line.verdict {
         same if same == of_model.verdict => "the same",
         Verdict::Allow => "allowed, since the user of the command line decides",
         other => told(other),
     };
-    block.line(verdict("On the command line, without a terminal:", told))
+    block.line(verdict("On the command line, without a terminal:", message))
 }
 
-fn verdict(of: &str, told: &'static str) -> Line {
+fn verdict(of: &str, message: &'static str) -> Line {
     Line::new()
         .with(format!("{of} "))
-        .with_role(Role::Note, told)
+        .with_role(Role::Note, message)
         .hanging(2)
 }
 

@@ -41,10 +41,10 @@ fn tell(store: &Store, found: &RecoveredAction) {
         false => "had changed nothing: it is pending as before",
     };
     let show = store.command(&["show", found.action.as_str()]);
-    let told = Line::new()
+    let message = Line::new()
         .with_role(Role::Note, "note:")
         .with(format!(" an apply that was cut off {what} ("))
         .with_role(Role::Command, format!("`{show}`"))
         .with(")");
-    on_stderr(told);
+    on_stderr(message);
 }

@@ -99,8 +99,8 @@ async fn over_stdio(setup: &Setup, interrupt: &Interrupt, hangups: Hangups) -> R
     let server = setup.open_alone().await?;
     tell_of_rejected(server.session());
     if stdin().is_terminal() {
-        let told = "note: this speaks with an MCP client, which starts it by itself: put `airlock serve` into the client's configuration; Ctrl-D ends it";
-        on_stderr(Line::from(told).hanging(2));
+        let message = "note: this speaks with an MCP client, which starts it by itself: put `airlock serve` into the client's configuration; Ctrl-D ends it";
+        on_stderr(Line::from(message).hanging(2));
     }
     let stop = interrupt.token().child_token();
     let reloading = {

@@ -85,6 +85,6 @@ fn tell(are: &str, words: &[String], store: &Store) {
         .chain(words.iter().map(String::as_str));
     let list = store.command(&list.collect::<Vec<_>>());
     on_stderr("");
-    let told = Line::from(format!("{are} pending in this session: "));
-    on_stderr(told.with_role(Role::Command, format!("`{list}`")));
+    let message = Line::from(format!("{are} pending in this session: "));
+    on_stderr(message.with_role(Role::Command, format!("`{list}`")));
 }

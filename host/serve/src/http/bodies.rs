@@ -77,20 +77,20 @@ impl Bodies {
         let length = body.size_hint().exact();
         let length = length.map_or(self.largest, |it| usize::try_from(it).unwrap_or(usize::MAX));
         if length > self.largest {
-            let told = format!("the body is {length} bytes; the limit is {}", self.largest);
-            return Err(text(StatusCode::PAYLOAD_TOO_LARGE, told));
+            let notice = format!("the body is {length} bytes; the limit is {}", self.largest);
+            return Err(text(StatusCode::PAYLOAD_TOO_LARGE, notice));
         }
         let units = u32::try_from(length.div_ceil(UNIT)).unwrap_or(u32::MAX);
         let room = Arc::clone(&self.room).acquire_many_owned(units);
         let Ok(Ok(room)) = timeout(WITHIN, room).await else {
-            let told = "too many bodies are being read; those of this token wait for each other";
-            return Err(text(StatusCode::SERVICE_UNAVAILABLE, told));
+            let notice = "too many bodies are being read; those of this token wait for each other";
+            return Err(text(StatusCode::SERVICE_UNAVAILABLE, notice));
         };
         match timeout(WITHIN, self.read_all(body, room)).await {
             Ok(read) => read,
             Err(_) => {
-                let told = format!("the body took more than {} seconds", WITHIN.as_secs());
-                Err(text(StatusCode::REQUEST_TIMEOUT, told))
+                let notice = format!("the body took more than {} seconds", WITHIN.as_secs());
+                Err(text(StatusCode::REQUEST_TIMEOUT, notice))
             }
         }
     }
@@ -99,12 +99,12 @@ impl Bodies {
         let bytes = match Limited::new(body, self.largest).collect().await {
             Ok(collected) => collected.to_bytes(),
             Err(error) if error.is::<LengthLimitError>() => {
-                let told = format!("the body is longer than {} bytes, the limit", self.largest);
-                return Err(text(StatusCode::PAYLOAD_TOO_LARGE, told));
+                let notice = format!("the body is longer than {} bytes, the limit", self.largest);
+                return Err(text(StatusCode::PAYLOAD_TOO_LARGE, notice));
             }
             Err(error) => {
-                let told = format!("the body could not be read: {error}");
-                return Err(text(StatusCode::BAD_REQUEST, told));
+                let notice = format!("the body could not be read: {error}");
+                return Err(text(StatusCode::BAD_REQUEST, notice));
             }
         };
         let is_batch = bytes.trim_ascii_start().starts_with(b"[");
@@ -141,8 +141,8 @@ fn check_json(bytes: &[u8]) -> Result<(), Answer> {
     let Err(error) = serde_json::from_slice::<IgnoredAny>(bytes) else {
         return Ok(());
     };
-    let told = format!("the body is not JSON: {error}");
-    Err(mistake(ErrorCode::PARSE_ERROR, told))
+    let notice = format!("the body is not JSON: {error}");
+    Err(mistake(ErrorCode::PARSE_ERROR, notice))
 }
 
 /// Returns the answer to a message that the transport could not read.
@@ -155,8 +155,8 @@ pub fn not_read(bytes: &[u8]) -> Answer {
 
 /// Returns the answer to JSON that is not a message of the protocol.
 pub fn not_a_message() -> Answer {
-    let told = "the body is no message of JSON-RPC 2.0 that the protocol has; batches are taken in sessions of version 2025-03-26 alone, of 64 messages at most";
-    mistake(ErrorCode::INVALID_REQUEST, told.to_owned())
+    let notice = "the body is no message of JSON-RPC 2.0 that the protocol has; batches are taken in sessions of version 2025-03-26 alone, of 64 messages at most";
+    mistake(ErrorCode::INVALID_REQUEST, notice.to_owned())
 }
 
 /// Returns a protocol error for a message whose id is unknown.
@@ -174,8 +174,8 @@ fn refused(id: Option<RequestId>, error: &ErrorData) -> Answer {
 }
 
 /// Returns an answer in plain text, for people.
-pub fn text(status: StatusCode, told: impl Into<String>) -> Answer {
-    answer(status, "text/plain; charset=utf-8", told.into() + "\n")
+pub fn text(status: StatusCode, notice: impl Into<String>) -> Answer {
+    answer(status, "text/plain; charset=utf-8", notice.into() + "\n")
 }
 
 pub fn answer(status: StatusCode, kind: &'static str, body: String) -> Answer {

@@ -131,13 +131,14 @@ impl Gate {
         let (principal, one) = self.principal(request.headers())?;
         *named = Some(principal.name.clone());
         visitor.know(&principal.name).map_err(|most| {
-            let told = format!("you have {most} connections, the most that one principal may have");
-            closing(later(told, RETRY))
+            let notice =
+                format!("you have {most} connections, the most that one principal may have");
+            closing(later(notice, RETRY))
         })?;
         self.check_rate(&one.rate)?;
         if principal.access == Access::Metrics {
-            let told = format!("this token reads {METRICS}, and nothing else");
-            return Err(text(StatusCode::FORBIDDEN, told));
+            let notice = format!("this token reads {METRICS}, and nothing else");
+            return Err(text(StatusCode::FORBIDDEN, notice));
         }
         accept::name_wildcards(request.headers_mut());
         let session = one.check_session(request.headers()).await;
@@ -164,8 +165,8 @@ impl Gate {
             head.headers.remove(SESSION);
             let open = one.sessions.sessions.read().await.len();
             if open >= self.max_conversations {
-                let told = format!("there are {open} sessions, which is the limit");
-                return Err(later(told, Duration::from_secs(60)));
+                let notice = format!("there are {open} sessions, which is the limit");
+                return Err(later(notice, Duration::from_secs(60)));
             }
         }
         let is_json = head.headers.get(CONTENT_TYPE).is_some_and(|it| {
@@ -187,8 +188,8 @@ impl Gate {
         // With duplicates, a proxy and this server could each pick a different one.
         for once in [HOST, AUTHORIZATION] {
             if headers.get_all(&once).iter().count() > 1 {
-                let told = format!("the header `{once}` is there more than once");
-                return Err(text(StatusCode::BAD_REQUEST, told));
+                let notice = format!("the header `{once}` is there more than once");
+                return Err(text(StatusCode::BAD_REQUEST, notice));
             }
         }
         let token = bearer(headers).ok_or_else(unauthorized)?;
@@ -206,8 +207,8 @@ impl Gate {
         let (principal, one) = self.principal(request.headers())?;
         self.check_rate(&one.rate)?;
         if !self.tokens.may_read_metrics(principal) {
-            let told = "metrics are of all principals: they need a token for them, which is a line `NAME:TOKEN:metrics`";
-            return Err(text(StatusCode::FORBIDDEN, told));
+            let notice = "metrics are of all principals: they need a token for them, which is a line `NAME:TOKEN:metrics`";
+            return Err(text(StatusCode::FORBIDDEN, notice));
         }
         let numbers = self.metrics.text(self.conversations.now());
         Ok(bodies::answer(
@@ -339,16 +340,16 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then_some(token)
 }
 
-fn not_allowed(told: &'static str, allowed: &'static str) -> Answer {
-    let mut answer = text(StatusCode::METHOD_NOT_ALLOWED, told);
+fn not_allowed(notice: &'static str, allowed: &'static str) -> Answer {
+    let mut answer = text(StatusCode::METHOD_NOT_ALLOWED, notice);
     let allowed = HeaderValue::from_static(allowed);
     answer.headers_mut().insert(ALLOW, allowed);
     answer
 }
 
 fn unauthorized() -> Answer {
-    let told = "a token of this server is needed, as `Authorization: Bearer TOKEN`";
-    let mut answer = text(StatusCode::UNAUTHORIZED, told);
+    let notice = "a token of this server is needed, as `Authorization: Bearer TOKEN`";
+    let mut answer = text(StatusCode::UNAUTHORIZED, notice);
     let scheme = HeaderValue::from_static("Bearer");
     answer.headers_mut().insert(WWW_AUTHENTICATE, scheme);
     answer
@@ -360,8 +361,8 @@ fn closing(mut answer: Answer) -> Answer {
     answer
 }
 
-fn later(told: String, wait: Duration) -> Answer {
-    let mut answer = text(StatusCode::TOO_MANY_REQUESTS, told);
+fn later(notice: String, wait: Duration) -> Answer {
+    let mut answer = text(StatusCode::TOO_MANY_REQUESTS, notice);
     let seconds = wait.as_secs() + 1;
     answer.headers_mut().insert(RETRY_AFTER, seconds.into());
     answer

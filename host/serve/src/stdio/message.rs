@@ -39,12 +39,12 @@ pub fn read(line: &[u8], has_batches: bool) -> Read {
             Read::Batch(parts.into_iter().map(of_value).collect())
         }
         Some(Ok(parts)) => {
-            let told = format!(
+            let text = format!(
                 "a batch of {} messages; expected 1 to {}",
                 parts.len(),
                 batches::MAX_PARTS
             );
-            let error = ErrorData::invalid_request(told, None);
+            let error = ErrorData::invalid_request(text, None);
             Read::Message(Err(Refused { id: None, error }))
         }
         _ => Read::Message(read_one(line)),
@@ -87,16 +87,16 @@ fn read_one(line: &[u8]) -> Message {
 
 /// Returns the error for JSON that is not a message.
 fn misread(value: &Value) -> Message {
-    let refused = |id, told: &'static str| {
-        let error = ErrorData::invalid_request(told, None);
+    let refused = |id, text: &'static str| {
+        let error = ErrorData::invalid_request(text, None);
         Err(Refused { id, error })
     };
     let Value::Object(message) = value else {
-        let told = match value {
+        let text = match value {
             Value::Array(_) => "this version has no batches: send each message as a separate line",
             _ => "a message is an object",
         };
-        return refused(None, told);
+        return refused(None, text);
     };
     let Some(Value::String(method)) = message.get("method") else {
         return refused(

@@ -79,18 +79,18 @@ impl Requests {
         let id = request.id.clone();
         if self.by_id.get(&id).is_some_and(RequestState::is_in_use) {
             let shown: String = id.to_string().chars().take(100).collect();
-            let told = format!("the id {shown} is that of a request that is not answered yet");
-            let error = ErrorData::invalid_request(told, None);
+            let text = format!("the id {shown} is that of a request that is not answered yet");
+            let error = ErrorData::invalid_request(text, None);
             // With this id, the error would be taken for the answer to the other request.
             return Err(Refused { id: None, error });
         }
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
         let bytes = Arc::clone(&self.bytes).try_acquire_many_owned(bytes);
         let (Ok(bytes), true) = (bytes, self.waiting.len() < WAITING) else {
-            let told = format!(
+            let text = format!(
                 "too many requests: {AT_WORK} are worked on, and {WAITING} wait, of {BYTES} bytes together, at most; send this again when others are answered"
             );
-            let error = ErrorData::new(TOO_MANY, told, None);
+            let error = ErrorData::new(TOO_MANY, text, None);
             return Err(Refused {
                 id: Some(id),
                 error,

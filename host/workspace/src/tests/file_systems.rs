@@ -133,7 +133,7 @@ fn a_commit_to_what_can_only_be_read_fails_with_that_reason_and_is_told_before()
     let (workspace, view) = place.changed();
     workspace.check_commits().unwrap();
     remount("ro");
-    let told = workspace.check_commits().unwrap_err();
+    let message = workspace.check_commits().unwrap_err();
     let reason = reason(&view, &workspace);
     // What is changed later is refused as the system would.
     let fresh = workspace.view(0).unwrap();
@@ -141,7 +141,7 @@ fn a_commit_to_what_can_only_be_read_fails_with_that_reason_and_is_told_before()
     let refused = fresh.root().create_directory("new").unwrap_err();
     let seen = tree(&place.folder());
     remount("rw");
-    assert_eq!(Errno::from_io_error(&told), Some(Errno::ROFS));
+    assert_eq!(Errno::from_io_error(&message), Some(Errno::ROFS));
     assert_eq!(reason, Errno::ROFS);
     assert_eq!(Errno::from_io_error(&refused), Some(Errno::ROFS));
     assert_eq!(seen, before);

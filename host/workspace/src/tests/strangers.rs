@@ -203,8 +203,8 @@ fn a_record_with_another_name_is_neither_locked_nor_added_to() {
         fs::write(&outside, "kept\n").unwrap();
         fs::hard_link(&outside, folder.join(".airlock").join(name)).unwrap();
         let said = place.commit(&open(&folder), "it", None).unwrap();
-        let told = format!(".airlock/{name} has 2 names (hard links); remove it");
-        assert!(said.contains(&told), "{said}");
+        let message = format!(".airlock/{name} has 2 names (hard links); remove it");
+        assert!(said.contains(&message), "{said}");
         assert_eq!(fs::read_to_string(&outside).unwrap(), "kept\n");
         assert!(folder.join("a").exists());
     }

@@ -128,8 +128,8 @@ fn report(built: &Built, out: &mut Output) {
 fn warn_of_lost(built: &Built) {
     for tool in built.plugin.tools() {
         for lost in lost_by_clients(tool) {
-            let told = format!("`{}`: MCP clients don't get {lost}", tool.name);
-            show_on_stderr(&Block::new().own_named(Role::Error, "warning:", &told, 2));
+            let message = format!("`{}`: MCP clients don't get {lost}", tool.name);
+            show_on_stderr(&Block::new().own_named(Role::Error, "warning:", &message, 2));
         }
     }
 }

@@ -91,13 +91,13 @@ impl Desk<'_> {
         let stale = rehearsed::stale(self.store, &record).await;
         let block = show::block(&record, call.as_ref(), effects.as_ref());
         if let Some(now) = rehearsed::moved(self.store, &record, &stale, self.verbose).await {
-            let told = Line::new().with_role(
+            let message = Line::new().with_role(
                 Role::Note,
                 "Since the preview, other lines of these files have changed. Its own edits are the same, and applied now it changes:",
             );
             return Ok(Shown {
                 block: block
-                    .line(told.hanging(2))
+                    .line(message.hanging(2))
                     .block(Block::effects(&now).indented(2)),
                 is_stale: false,
                 review: Some(now.digest()),

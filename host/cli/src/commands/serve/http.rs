@@ -27,8 +27,8 @@ pub fn prepare(over: &OverHttp) {
         tracing::warn!("the limit of open files stays as it is: {error}");
     }
     if !over.address.ip().is_loopback() {
-        let told = "others can reach this address, and nothing is encrypted, not even tokens: put a proxy with TLS in front, or listen on 127.0.0.1";
-        show_on_stderr(&Block::new().own_named(Role::Error, "warning:", told, 2));
+        let message = "others can reach this address, and nothing is encrypted, not even tokens: put a proxy with TLS in front, or listen on 127.0.0.1";
+        show_on_stderr(&Block::new().own_named(Role::Error, "warning:", message, 2));
     }
 }
 
@@ -100,12 +100,12 @@ fn check_secret(tokens: &Path, setup: &Setup) -> Result<(), Failure> {
     let tokens = (tokens, "the file of tokens", "--token-file");
     for (file, what, option) in [tokens].into_iter().chain(store) {
         if below(setup.workspace(), file).is_some() {
-            let told = format!(
+            let message = format!(
                 "{what} {} is in the workspace, where the tools of every principal could read it",
                 file.display()
             );
             let hint = format!("choose another workspace, or another file with `{option}`");
-            return Err(Failure::usage(told).with_hint(hint));
+            return Err(Failure::usage(message).with_hint(hint));
         }
     }
     Ok(())

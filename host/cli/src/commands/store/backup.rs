@@ -32,8 +32,8 @@ pub async fn backup(to: &Path, store: &StoreOptions, out: &mut Output) -> Result
     }
     file::backup(path, choice.makes(WhenMissing::Refuse), to).await?;
     let bytes = size_of(to);
-    let told = format!("Backed up to {}: {}.", to.display(), size::human(bytes));
-    out.line(Line::from(told).hanging(2));
+    let text = format!("Backed up to {}: {}.", to.display(), size::human(bytes));
+    out.line(Line::from(text).hanging(2));
     out.json(&json!({"backup": to.to_string_lossy(), "bytes": bytes}));
     Ok(Exit::Done)
 }
@@ -63,8 +63,8 @@ pub async fn restore(from: &Path, store: &StoreOptions, out: &mut Output) -> Res
         _ => failure,
     })?;
     let list = choice.command(&["pending", "--all"]);
-    let told = format!("Restored {} from {}.", path.display(), from.display());
-    out.line(Line::from(told).hanging(2));
+    let text = format!("Restored {} from {}.", path.display(), from.display());
+    out.line(Line::from(text).hanging(2));
     let interrupted =
         "Pending actions may have been resolved since that backup, so they are interrupted: ";
     out.line(Line::from(interrupted).with_role(Role::Command, format!("`{list}`")));

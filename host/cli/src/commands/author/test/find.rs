@@ -67,8 +67,8 @@ pub async fn find(
     let there = newest_component(folder);
     let (component, built) = match why_build(request, there.as_deref()) {
         Some(why) => {
-            let told = format!("building {}: {why}", folder.display());
-            on_stderr(Line::new().with_role(Role::Faint, told));
+            let text = format!("building {}: {why}", folder.display());
+            on_stderr(Line::new().with_role(Role::Faint, text));
             (build_for(folder, interrupt, progress).await?, true)
         }
         None => (there.ok_or_else(|| not_built(folder))?, false),
@@ -189,8 +189,8 @@ mod tests {
         fs::write(folder.path().join("Makefile"), "").unwrap();
         assert!(hint(folder.path()).contains("`make -C "));
         fs::write(folder.path().join("Cargo.toml"), "").unwrap();
-        let told = hint(folder.path());
+        let text = hint(folder.path());
         let command = format!("airlock build {}", folder.path().display());
-        assert!(told.contains(&command), "{told}");
+        assert!(text.contains(&command), "{text}");
     }
 }

@@ -91,12 +91,12 @@ fn not_tried(reason: &str, untried: Option<&Untried>, strict: bool) -> TestCaseS
     let mut failure = TestCaseStatus::non_success(NonSuccessKind::Failure);
     failure.set_message(format!("untried: {}", escape_line(reason)));
     if let Some(untried) = untried {
-        let told = untried
+        let text = untried
             .told
             .iter()
-            .map(|told| escape_line(told).to_string());
+            .map(|text| escape_line(text).to_string());
         let advice = format!("what to do: {}", untried.advice);
-        let lines: Vec<String> = told.chain([advice]).collect();
+        let lines: Vec<String> = text.chain([advice]).collect();
         failure.set_description(lines.join("\n"));
     }
     failure
