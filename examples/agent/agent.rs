@@ -46,9 +46,10 @@ async fn run() -> anyhow::Result<()> {
     };
     let task = args.next();
     let command: Vec<String> = args.collect();
-    let mut model: Box<dyn Model> = match command.is_empty() {
-        true => Box::new(RehearsedModel::default()),
-        false => Box::new(CommandModel::new(command)),
+    let mut model: Box<dyn Model> = if command.is_empty() {
+        Box::new(RehearsedModel::default())
+    } else {
+        Box::new(CommandModel::new(command))
     };
 
     let engine = Engine::builder().user_cache("airlock-agent").build()?;

@@ -84,8 +84,9 @@ pub fn show_progress(_: EventSource<'_>, event: &Event) {
 }
 
 fn renderer() -> Renderer {
-    match io::stderr().is_terminal() {
-        true => Renderer::ansi(),
-        false => Renderer::plain(),
+    if io::stderr().is_terminal() {
+        Renderer::ansi()
+    } else {
+        Renderer::plain()
     }
 }

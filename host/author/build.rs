@@ -47,9 +47,10 @@ fn find(folder: &Path, below: &str, names: &mut Vec<String>) -> io::Result<()> {
             continue;
         }
         let name = format!("{below}{name}");
-        match entry.path().is_dir() {
-            true => find(&entry.path(), &format!("{name}/"), names)?,
-            false => names.push(name),
+        if entry.path().is_dir() {
+            find(&entry.path(), &format!("{name}/"), names)?
+        } else {
+            names.push(name)
         }
     }
     Ok(())

@@ -150,9 +150,10 @@ async fn join_all<F: Future>(futures: Vec<F>) -> Vec<F::Output> {
                 *output = Some(ready);
             }
         }
-        match outputs.iter().all(Option::is_some) {
-            true => std::task::Poll::Ready(()),
-            false => std::task::Poll::Pending,
+        if outputs.iter().all(Option::is_some) {
+            std::task::Poll::Ready(())
+        } else {
+            std::task::Poll::Pending
         }
     })
     .await;

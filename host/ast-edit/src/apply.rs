@@ -44,14 +44,16 @@ pub(crate) fn apply(
     let search = Search::new(&plan.params, &folder, parsing, call).map_err(stale_params)?;
     let mut stale = new_matches(plan, &search)?;
     // The host compares the edits of files that have changed elsewhere.
-    let files = match call.files_moved() {
-        true => Files::Moved,
-        false => Files::AsPreviewed,
+    let files = if call.files_moved() {
+        Files::Moved
+    } else {
+        Files::AsPreviewed
     };
     stale.extend(write_all(plan, files, &search, &folder)?);
-    match stale.is_empty() {
-        true => Ok(summary(plan, reason, call)),
-        false => Err(refuse(&stale)),
+    if stale.is_empty() {
+        Ok(summary(plan, reason, call))
+    } else {
+        Err(refuse(&stale))
     }
 }
 

@@ -83,9 +83,10 @@ impl IgnoreFiles {
         if let Some(rules) = self.remembered().by_folder.get(folder) {
             return rules.clone();
         }
-        let around = match folder == self.top {
-            true => None,
-            false => folder.parent().and_then(|parent| self.rules(parent)),
+        let around = if folder == self.top {
+            None
+        } else {
+            folder.parent().and_then(|parent| self.rules(parent))
         };
         let texts = FILES.map(|file| self.text(&folder.join(file)));
         let bytes: usize = texts.iter().map(Vec::len).sum();

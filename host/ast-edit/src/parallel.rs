@@ -60,12 +60,13 @@ pub(crate) fn share_out<T: Send>(
                 break;
             }
         }
-        feed(
-            &|item| match stopped.load(Ordering::Relaxed) || sender.send(item).is_err() {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            },
-        );
+        feed(&|item| {
+            if stopped.load(Ordering::Relaxed) || sender.send(item).is_err() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
         drop(sender);
         worker();
     });

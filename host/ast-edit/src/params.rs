@@ -35,9 +35,10 @@ impl Params {
                 other.pat == op.pat && other.selector == op.selector && other.context == op.context
             };
             if let Some(first) = params.ops[..index].iter().position(finds_the_same) {
-                let what = match params.ops[first].out == op.out {
-                    true => "it is the same op as",
-                    false => "it finds the same as",
+                let what = if params.ops[first].out == op.out {
+                    "it is the same op as"
+                } else {
+                    "it finds the same as"
                 };
                 return Err(invalid(
                     &format!("/ops/{index}"),

@@ -234,11 +234,12 @@ impl<'a> Search<'a> {
         if ops.is_empty() {
             return Ok(());
         }
-        let skip = |reason: String| match named {
-            true => Err(Error::Tool {
-                message: format!("can't search {}: {reason}", path.display()),
-            }),
-            false => {
+        let skip = |reason: String| {
+            if named {
+                Err(Error::Tool {
+                    message: format!("can't search {}: {reason}", path.display()),
+                })
+            } else {
                 collector.skip(path.display().to_string(), reason);
                 Ok(())
             }
@@ -289,13 +290,14 @@ impl<'a> Search<'a> {
             breaks,
         });
         let most = MAX_FILES.min(self.call.limits().state_bytes / FILE_BYTES);
-        match files > most && self.params.limit.is_none() {
-            true => Err(Error::Tool {
+        if files > most && self.params.limit.is_none() {
+            Err(Error::Tool {
                 message: format!(
                     "there would be replacements in more than {most} files, which is the limit of one action; {NARROW}"
                 ),
-            }),
-            false => Ok(()),
+            })
+        } else {
+            Ok(())
         }
     }
 

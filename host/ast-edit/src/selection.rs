@@ -170,9 +170,10 @@ impl Selection {
 
     /// Returns the language in which to search a file that was selected before.
     pub fn language_of_selected(&self, path: &Path) -> Option<Language> {
-        match self.names(path) {
-            true => self.language_of_named(path),
-            false => self.language(path),
+        if self.names(path) {
+            self.language_of_named(path)
+        } else {
+            self.language(path)
         }
     }
 }
@@ -198,9 +199,10 @@ fn inside(text: &str, workspace: &Path) -> Result<PathBuf, String> {
         return Err("it contains a NUL character".to_owned());
     }
     let path = Path::new(text);
-    let relative = match path.is_absolute() {
-        true => path.strip_prefix(workspace).map_err(|_| outside())?,
-        false => path,
+    let relative = if path.is_absolute() {
+        path.strip_prefix(workspace).map_err(|_| outside())?
+    } else {
+        path
     };
     let mut inside = PathBuf::new();
     for component in relative.components() {

@@ -206,9 +206,10 @@ fn is_hidden(path: &Path) -> bool {
 
 /// Joins paths. Joining an empty path would add a slash.
 fn below(workspace: &Path, start: &Path) -> PathBuf {
-    match start.as_os_str().is_empty() {
-        true => workspace.to_owned(),
-        false => workspace.join(start),
+    if start.as_os_str().is_empty() {
+        workspace.to_owned()
+    } else {
+        workspace.join(start)
     }
 }
 

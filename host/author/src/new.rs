@@ -217,9 +217,10 @@ pub fn check_name(name: &str) -> Result<(), Error> {
     if fits && !["resolve", "test", "airlock-tool"].contains(&&*dashed) {
         return Ok(());
     }
-    let error = match fits {
-        true => anyhow!("a tool can't be called `{name}`: that name is reserved"),
-        false => anyhow!("`{name}` can't be a project's name"),
+    let error = if fits {
+        anyhow!("a tool can't be called `{name}`: that name is reserved")
+    } else {
+        anyhow!("`{name}` can't be a project's name")
     };
     let hint = "a name has lowercase letters, digits and single dashes or underscores, and begins with a letter, for example: rename-photos";
     Err(Error::usage(error).with_advice(hint))

@@ -309,10 +309,7 @@ impl Command {
             Command::Plugins(args) => args.json,
             Command::Completions(_) | Command::Man(_) => false,
         };
-        match json {
-            true => Format::Json,
-            false => Format::Text,
-        }
+        if json { Format::Json } else { Format::Text }
     }
 }
 

@@ -14,15 +14,18 @@ const MAX_BYTES: u64 = 256 << 20;
 
 /// Reads the params that `word` means: JSON, `@FILE`, or `-`. A plugin gets their original text.
 pub fn params(word: &str) -> Result<Params<'static>, Failure> {
-    Params::from_text(&text("params", word)?).map_err(|error| match error.is_data() {
-        // The text is JSON, but has a duplicate member.
-        true => Failure::new(
-            Exit::Usage,
-            "invalid-params",
-            format!("the params can't be used: {error}"),
-        )
-        .with_hint("leave one of the two out"),
-        false => not_json("params", &error),
+    Params::from_text(&text("params", word)?).map_err(|error| {
+        if error.is_data() {
+            // The text is JSON, but has a duplicate member.
+            Failure::new(
+                Exit::Usage,
+                "invalid-params",
+                format!("the params can't be used: {error}"),
+            )
+            .with_hint("leave one of the two out")
+        } else {
+            not_json("params", &error)
+        }
     })
 }
 
@@ -70,12 +73,13 @@ fn read_file(what: &str, path: &str) -> Result<String, Failure> {
 fn to_end(input: impl Read) -> io::Result<String> {
     let mut text = String::new();
     input.take(MAX_BYTES + 1).read_to_string(&mut text)?;
-    match text.len() as u64 > MAX_BYTES {
-        true => Err(io::Error::other(format!(
+    if text.len() as u64 > MAX_BYTES {
+        Err(io::Error::other(format!(
             "more than {} MiB",
             MAX_BYTES >> 20
-        ))),
-        false => Ok(text),
+        )))
+    } else {
+        Ok(text)
     }
 }
 

@@ -97,12 +97,13 @@ impl Plugin {
     /// # Errors
     /// [`LoadError::NoTools`] if the names of all tools are reserved.
     fn with_tools(self) -> Result<Self, LoadError> {
-        match self.inner.loaded.tools.is_empty() {
-            false => Ok(self),
-            true => Err(LoadError::NoTools {
+        if self.inner.loaded.tools.is_empty() {
+            Err(LoadError::NoTools {
                 plugin: self.name().to_owned(),
                 rejected: self.rejected().to_vec(),
-            }),
+            })
+        } else {
+            Ok(self)
         }
     }
 

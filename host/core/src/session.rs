@@ -293,10 +293,11 @@ impl Session {
             mut pushed,
             drafted,
         } = watched.await?;
-        let mut effects = match pushed.is_empty() || !self.may_rehearse() {
-            true => Vec::new(),
+        let mut effects = if pushed.is_empty() || !self.may_rehearse() {
+            Vec::new()
+        } else {
             // Boxed, to keep this future small.
-            false => Box::pin(self.rehearse_pushed(producer, &pushed, drafted)).await,
+            Box::pin(self.rehearse_pushed(producer, &pushed, drafted)).await
         };
         pushed.reverse();
         effects.reverse();

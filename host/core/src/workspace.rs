@@ -245,15 +245,12 @@ impl Gate {
     }
 
     fn pass(&self) -> Result<(), ErrorCode> {
-        match self.0.open.load(Ordering::SeqCst) {
-            true => {
-                self.note_passed();
-                Ok(())
-            }
-            false => {
-                self.0.refused.fetch_add(1, Ordering::Relaxed);
-                Err(ErrorCode::ReadOnly)
-            }
+        if self.0.open.load(Ordering::SeqCst) {
+            self.note_passed();
+            Ok(())
+        } else {
+            self.0.refused.fetch_add(1, Ordering::Relaxed);
+            Err(ErrorCode::ReadOnly)
         }
     }
 }

@@ -23,10 +23,13 @@ pub fn about(error: &Error) -> Option<&'static str> {
             LimitKind::Memory => "`--max-memory MIB` gives it more",
             _ => return None,
         },
-        Error::Trap { .. } => match is_logged(LevelFilter::INFO) {
-            true => "this is a fault of the tool",
-            false => "this is a fault of the tool; `-v` shows its log",
-        },
+        Error::Trap { .. } => {
+            if is_logged(LevelFilter::INFO) {
+                "this is a fault of the tool"
+            } else {
+                "this is a fault of the tool; `-v` shows its log"
+            }
+        }
         // As languages word what WASI calls `rofs`.
         Error::Tool { message } | Error::Failed { message }
             if message.to_lowercase().contains("read-only file system") =>
@@ -117,10 +120,13 @@ pub fn about_loading(error: &LoadError) -> &'static str {
         LoadError::World { .. } => {
             "build the plugin with an SDK of this version; `airlock inspect FILE` lists all that differs"
         }
-        LoadError::Definitions { .. } => match is_logged(LevelFilter::INFO) {
-            true => "this is a fault of the plugin",
-            false => "this is a fault of the plugin; `-v` shows its log",
-        },
+        LoadError::Definitions { .. } => {
+            if is_logged(LevelFilter::INFO) {
+                "this is a fault of the plugin"
+            } else {
+                "this is a fault of the plugin; `-v` shows its log"
+            }
+        }
         LoadError::NoTools { .. } => "correct the tools' definitions, and build the plugin again",
         LoadError::CompilerBusy { .. } => "run it again when others are compiled",
         _ if is_logged(LevelFilter::DEBUG) => "the log has each attempt",

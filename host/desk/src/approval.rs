@@ -117,9 +117,10 @@ impl Judge {
     /// Judges an action that only writes this file, by a tool that no rule names.
     pub async fn judge_path(&self, workspace: &Path, path: &str, default: Verdict) -> Judgement {
         let is_there = workspace.join(path).exists();
-        let kind = match is_there {
-            true => ChangeKind::Modified,
-            false => ChangeKind::Created,
+        let kind = if is_there {
+            ChangeKind::Modified
+        } else {
+            ChangeKind::Created
         };
         let mut change = Change::new(kind, path);
         change.before = is_there.then(|| Facts::new(ObjectKind::File));

@@ -127,10 +127,11 @@ pub fn engine(limits: Limits) -> EngineBuilder {
 pub fn this_program() -> PathBuf {
     // This leads to the very program that runs, though another may lie at its path by now.
     let running = PathBuf::from("/proc/self/exe");
-    match running.exists() {
-        true => running,
+    if running.exists() {
+        running
+    } else {
         // Where that is not known either, the error says so when something is to be compiled.
-        false => env::current_exe().unwrap_or_else(|_| PathBuf::from("airlock")),
+        env::current_exe().unwrap_or_else(|_| PathBuf::from("airlock"))
     }
 }
 

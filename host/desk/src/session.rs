@@ -123,9 +123,10 @@ impl SessionChoice {
 
     /// Returns these options for a session that may have been found by one of its actions.
     pub fn words_for(&self, session: &SessionId, store: &Store) -> Vec<String> {
-        match self.id(store) == *session {
-            true => self.words(),
-            false => vec!["--session".to_owned(), session.to_string()],
+        if self.id(store) == *session {
+            self.words()
+        } else {
+            vec!["--session".to_owned(), session.to_string()]
         }
     }
 }
@@ -137,9 +138,10 @@ impl SessionChoice {
 fn of_workspace(workspace: &Path, store: &Store) -> SessionId {
     let path = real_path(workspace);
     let name = format!("workspace:{}", escape_line(&path.to_string_lossy()));
-    SessionId::from(match store.is_shared() {
-        true => format!("{name}@{}", &Machine::this().id[..12]),
-        false => name,
+    SessionId::from(if store.is_shared() {
+        format!("{name}@{}", &Machine::this().id[..12])
+    } else {
+        name
     })
 }
 

@@ -108,9 +108,10 @@ impl CallRecord {
         };
         // Texts and values that were read as JSON can be written as JSON.
         let plain = serde_json::to_vec(&body).unwrap_or_default();
-        let body = match plain.len() > MAX_PLAIN {
-            false => PackedBody::Plain(plain.into()),
-            true => PackedBody::Pieces(packed::pieces(&plain)),
+        let body = if plain.len() > MAX_PLAIN {
+            PackedBody::Pieces(packed::pieces(&plain))
+        } else {
+            PackedBody::Plain(plain.into())
         };
         PackedCall {
             id: self.id.clone(),

@@ -149,12 +149,11 @@ fn decided_by((kind, name, evidence): Columns) -> Option<DecidedBy> {
 }
 
 fn cut(text: &str) -> String {
-    match text.len() > DENIAL_TEXT_BYTES {
-        false => text.to_owned(),
-        true => {
-            let end = text.floor_char_boundary(DENIAL_TEXT_BYTES - '…'.len_utf8());
-            format!("{}…", &text[..end])
-        }
+    if text.len() > DENIAL_TEXT_BYTES {
+        let end = text.floor_char_boundary(DENIAL_TEXT_BYTES - '…'.len_utf8());
+        format!("{}…", &text[..end])
+    } else {
+        text.to_owned()
     }
 }
 

@@ -232,18 +232,20 @@ impl fmt::Display for Change {
             }
             _ => Ok(()),
         }?;
-        match self.is_rewritten() {
-            true => f.write_str(", with other contents"),
-            false => Ok(()),
+        if self.is_rewritten() {
+            f.write_str(", with other contents")
+        } else {
+            Ok(())
         }
     }
 }
 
 pub(crate) fn plain_path(path: &str) -> String {
     let is_plain = |c: char| (c.is_alphanumeric() && !is_invisible(c)) || "/._-+@=,~#%".contains(c);
-    match !path.is_empty() && path.chars().all(is_plain) {
-        true => path.to_owned(),
-        false => quoted(path),
+    if !path.is_empty() && path.chars().all(is_plain) {
+        path.to_owned()
+    } else {
+        quoted(path)
     }
 }
 

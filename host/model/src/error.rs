@@ -298,12 +298,11 @@ impl Error {
     pub fn timed_out_after(tool: &str, most: Duration, elapsed: Duration) -> Self {
         let seconds = most.as_secs_f64();
         // An overrun below 0.1 s is too short to notice, so the message omits it.
-        let message = match elapsed.saturating_sub(most) < Duration::from_millis(100) {
-            true => format!("was stopped after {seconds} s, the limit for a call"),
-            false => {
-                let elapsed = elapsed.as_secs_f64();
-                format!("was stopped after {elapsed:.1} s; the limit for a call is {seconds} s")
-            }
+        let message = if elapsed.saturating_sub(most) < Duration::from_millis(100) {
+            format!("was stopped after {seconds} s, the limit for a call")
+        } else {
+            let elapsed = elapsed.as_secs_f64();
+            format!("was stopped after {elapsed:.1} s; the limit for a call is {seconds} s")
         };
         Error::Limit {
             tool: tool.to_owned(),

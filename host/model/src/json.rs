@@ -223,10 +223,11 @@ pub fn beginning(text: &impl fmt::Display, most: usize) -> (String, bool) {
             let room = self.most - self.text.len();
             let end = text.floor_char_boundary(room);
             self.text.push_str(&text[..end]);
-            match end == text.len() {
-                true => Ok(()),
+            if end == text.len() {
+                Ok(())
+            } else {
                 // What is displayed ends there.
-                false => Err(fmt::Error),
+                Err(fmt::Error)
             }
         }
     }

@@ -33,9 +33,10 @@ pub fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
 
 /// Returns an error unless the file is a regular one. Makes later reads and writes blocking.
 pub fn check_regular(file: &File) -> io::Result<()> {
-    match file.metadata()?.is_file() {
-        true => must_wait(file),
-        false => Err(not_regular()),
+    if file.metadata()?.is_file() {
+        must_wait(file)
+    } else {
+        Err(not_regular())
     }
 }
 

@@ -319,9 +319,10 @@ impl Steering {
                 top.ignored += 1;
             }
             TurnReport::ForcedChoiceRefused if forced => {
-                top.refused = match sent.extended_thinking {
-                    true => Refused::WhileThinking,
-                    false => Refused::Always,
+                top.refused = if sent.extended_thinking {
+                    Refused::WhileThinking
+                } else {
+                    Refused::Always
                 };
             }
             // No choice was forced, so forcing can't be the cause.

@@ -89,9 +89,10 @@ impl RejectedTool {
 
     /// Rejects a name that is, or looks like, that of the host's tool `resolve`.
     pub fn reserved(name: &str) -> Self {
-        let reason = match name == RESOLVE {
-            true => "the name `resolve` is the host's own",
-            false => "the name looks like that of the host's tool `resolve`",
+        let reason = if name == RESOLVE {
+            "the name `resolve` is the host's own"
+        } else {
+            "the name looks like that of the host's tool `resolve`"
         };
         Self::new(name, reason)
     }

@@ -49,9 +49,10 @@ impl Block {
             Some(path) => path.to_string_lossy(),
             None => "none".into(),
         };
-        let kept = match action.durable {
-            true => "durable: it can be applied by any process",
-            false => "volatile: only the process that previewed it can apply it",
+        let kept = if action.durable {
+            "durable: it can be applied by any process"
+        } else {
+            "volatile: only the process that previewed it can apply it"
         };
         let title = Line::new().with_quoted(Role::Title, &*action.label);
         let block = Block::from(title.hanging(2))
@@ -86,15 +87,13 @@ impl Block {
         let block = block
             .line(name.indented(2))
             .block(Block::new().text(&shown).indented(4));
-        match is_all {
-            true => block,
-            false => {
-                let bytes = details.as_str().len();
-                let more =
-                    format!("… this is the beginning of the details, which are {bytes} bytes");
-                let more = Line::new().with_role(Role::Note, more);
-                block.line(more.indented(4).hanging(2))
-            }
+        if is_all {
+            block
+        } else {
+            let bytes = details.as_str().len();
+            let more = format!("… this is the beginning of the details, which are {bytes} bytes");
+            let more = Line::new().with_role(Role::Note, more);
+            block.line(more.indented(4).hanging(2))
         }
     }
 
@@ -202,26 +201,27 @@ pub(super) fn evidence(evidence: Evidence) -> &'static str {
 /// Returns an action's origin as the host knows it, and its name. A tool that doesn't belong to the
 /// plugin is marked as the plugin's claim.
 pub(super) fn origin(action: &PendingAction, pushed: Option<String>) -> Line {
-    let lifetime = match action.durable {
-        true => "durable",
-        false => "volatile",
+    let lifetime = if action.durable {
+        "durable"
+    } else {
+        "volatile"
     };
     let pushed = pushed.map(|when| format!("{when}, ")).unwrap_or_default();
     let line = Line::new().with_role(Role::Faint, "from ");
-    let line = match action.source_is_own_tool {
-        true => line
-            .with_quoted(Role::Faint, &*action.source_tool_name)
-            .with_role(Role::Faint, " of "),
-        false => line,
+    let line = if action.source_is_own_tool {
+        line.with_quoted(Role::Faint, &*action.source_tool_name)
+            .with_role(Role::Faint, " of ")
+    } else {
+        line
     };
     let line = line
         .with_quoted(Role::Faint, plugin_name(action))
         .with_role(Role::Faint, format!(" ({})", action.plugin.short()));
-    let line = match names_another_tool(action) {
-        true => line
-            .with_role(Role::Note, ", which names ")
-            .with_quoted(Role::Faint, in_quotes(&action.source_tool_name)),
-        false => line,
+    let line = if names_another_tool(action) {
+        line.with_role(Role::Note, ", which names ")
+            .with_quoted(Role::Faint, in_quotes(&action.source_tool_name))
+    } else {
+        line
     };
     line.with_role(Role::Faint, format!(", {lifetime}, {pushed}id "))
         .with_role(Role::Command, action.id.short())

@@ -17,9 +17,10 @@ impl Block {
         if outcome.pushed.is_empty() {
             return content;
         }
-        let content = match content.is_empty() {
-            true => content,
-            false => content.line(""),
+        let content = if content.is_empty() {
+            content
+        } else {
+            content.line("")
         };
         let heading = content.line("Pending; nothing has changed yet:");
         outcome.pushed.iter().fold(heading, |block, action| {
@@ -62,9 +63,10 @@ impl Block {
             Some(Err(error)) => called.named_below(Role::Error, "error:", &error.to_string()),
             Some(Ok(outcome)) => {
                 let result = Block::call(outcome);
-                match result.is_empty() {
-                    true => called,
-                    false => called.line("").block(result.indented(2)),
+                if result.is_empty() {
+                    called
+                } else {
+                    called.line("").block(result.indented(2))
                 }
             }
         }

@@ -61,9 +61,10 @@ fn is_in(preview: &[Content], diff: &str) -> bool {
 }
 
 fn summary(effects: &EffectsSummary) -> Line {
-    let role = match effects.verified {
-        true => Role::Accept,
-        false => Role::Note,
+    let role = if effects.verified {
+        Role::Accept
+    } else {
+        Role::Note
     };
     let message = effects.to_string();
     let line = match message.split_once(':') {

@@ -73,9 +73,12 @@ pub(super) fn pieces(text: &str, tabs: Tabs) -> Vec<Piece<'_>> {
             continue;
         }
         let after = text[end..].chars().next();
-        judge(cluster, after, |at, c, harmless| match harmless {
-            true => cutter.keep(start + at..start + at + c.len_utf8()),
-            false => cutter.escape(c),
+        judge(cluster, after, |at, c, harmless| {
+            if harmless {
+                cutter.keep(start + at..start + at + c.len_utf8())
+            } else {
+                cutter.escape(c)
+            }
         });
     }
     cutter.finish()

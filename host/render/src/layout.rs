@@ -61,9 +61,10 @@ pub fn width(text: &str) -> usize {
 
 /// Returns the columns of text that is safe for a terminal.
 fn shown_width(text: &str) -> usize {
-    match text.is_ascii() {
-        true => text.len(),
-        false => text.graphemes(true).map(UnicodeWidthStr::width).sum(),
+    if text.is_ascii() {
+        text.len()
+    } else {
+        text.graphemes(true).map(UnicodeWidthStr::width).sum()
     }
 }
 
@@ -74,9 +75,10 @@ fn shown_width(text: &str) -> usize {
 /// Asian settings, Greek, Cyrillic and box drawing are as wide as ideographs. An old terminal gives
 /// a column to each combining mark that it doesn't know.
 pub(super) fn most_columns(text: &str) -> usize {
-    match text.is_ascii() {
-        true => text.len(),
-        false => text.chars().map(most_columns_of).sum(),
+    if text.is_ascii() {
+        text.len()
+    } else {
+        text.chars().map(most_columns_of).sum()
     }
 }
 
@@ -171,9 +173,10 @@ fn rows(line: &Line, laid: &LaidOutLine, width: usize) -> Vec<Row> {
     let text = &*laid.text;
     let room = ROOM.min(width.div_ceil(2));
     let is_diff = line.flow == Flow::Diff;
-    let spaces = match is_diff {
-        true => 0,
-        false => text.len() - text.trim_start_matches(' ').len(),
+    let spaces = if is_diff {
+        0
+    } else {
+        text.len() - text.trim_start_matches(' ').len()
     };
     let begins_quoted = has_margin(line, laid, 0);
     let row = |start: usize, hang: usize| {

@@ -169,9 +169,10 @@ fn is_short(name: &str) -> bool {
 }
 
 fn at_any_depth(pattern: &str) -> String {
-    match pattern.contains('/') {
-        true => format!("**/{pattern}"),
-        false => pattern.to_owned(),
+    if pattern.contains('/') {
+        format!("**/{pattern}")
+    } else {
+        pattern.to_owned()
     }
 }
 

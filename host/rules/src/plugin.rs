@@ -37,9 +37,10 @@ impl TryFrom<String> for PluginName {
         let is_component = Path::new(&text)
             .extension()
             .is_some_and(|it| it.eq_ignore_ascii_case("wasm"));
-        Ok(match is_component || text.contains('/') {
-            true => Self::File(text),
-            false => Self::Bundled(text),
+        Ok(if is_component || text.contains('/') {
+            Self::File(text)
+        } else {
+            Self::Bundled(text)
         })
     }
 }

@@ -198,11 +198,12 @@ enum Kind {
 fn name<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let name = String::deserialize(deserializer)?;
     let fits = !name.trim().is_empty() && name.len() <= 100;
-    match fits && !name.chars().any(char::is_control) {
-        true => Ok(name),
-        false => Err(serde::de::Error::custom(
+    if fits && !name.chars().any(char::is_control) {
+        Ok(name)
+    } else {
+        Err(serde::de::Error::custom(
             "a rule's name is one line of 1 to 100 bytes",
-        )),
+        ))
     }
 }
 

@@ -66,9 +66,10 @@ fn bytes(change: &Change) -> u64 {
     };
     let sizes = facts.into_iter().flatten();
     let files = sizes.filter(|it| it.object == ObjectKind::File);
-    match is_same {
-        true => 0,
-        false => files.map(|it| it.size).max().unwrap_or(0),
+    if is_same {
+        0
+    } else {
+        files.map(|it| it.size).max().unwrap_or(0)
     }
 }
 

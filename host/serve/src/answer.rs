@@ -140,9 +140,10 @@ pub fn quoted(result: &CallToolResult) -> String {
         of.push(&*text.text);
     }
     let host = host.join("\n");
-    match tool.is_empty() {
-        true => host,
-        false => format!("{host} {}", Value::from(tool.join("\n"))),
+    if tool.is_empty() {
+        host
+    } else {
+        format!("{host} {}", Value::from(tool.join("\n")))
     }
 }
 

@@ -170,9 +170,10 @@ fn meant(value: &Value, kinds: &Kinds<'_>) -> Option<Value> {
                 Value::Object(_) => "object",
                 Value::Bool(_) => "boolean",
                 Value::Number(number) if kinds.may_be("integer") && !kinds.may_be("number") => {
-                    return match number.is_f64() {
-                        true => whole(number.as_f64()?),
-                        false => Some(read),
+                    return if number.is_f64() {
+                        whole(number.as_f64()?)
+                    } else {
+                        Some(read)
                     };
                 }
                 Value::Number(_) => "number",

@@ -262,9 +262,10 @@ impl Decider {
     /// a person's decision as sufficient.
     fn how_since(&self, action: &PendingAction, judgement: &Judgement) -> String {
         let why = why(judgement);
-        let how = match action.durable {
-            true => self.how(action),
-            false => "Its tool keeps the preview only in memory, so that no terminal can apply it: a rule in the operator's configuration has to say `unverified = true` for it.".to_owned(),
+        let how = if action.durable {
+            self.how(action)
+        } else {
+            "Its tool keeps the preview only in memory, so that no terminal can apply it: a rule in the operator's configuration has to say `unverified = true` for it.".to_owned()
         };
         match (self.decides, judgement.first().map(|it| &it.by)) {
             (Decide::Terminal, Some(By::Default)) => how,

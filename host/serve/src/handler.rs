@@ -255,9 +255,10 @@ impl ServerHandler for Handler {
                         tool => server.call(tool, &params, &caller, &context).await,
                     };
                     // The client ignores the result of a call that it has cancelled.
-                    match context.ct.is_cancelled() {
-                        true => Ok(answered),
-                        false => Ok(server.late().before(answered)),
+                    if context.ct.is_cancelled() {
+                        Ok(answered)
+                    } else {
+                        Ok(server.late().before(answered))
                     }
                 }
                 Err(notice) => Ok(answer::of_mistake(&notice).into()),

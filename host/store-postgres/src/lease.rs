@@ -185,8 +185,9 @@ fn of(sql: &'static str, lease: &Lease) -> Statement {
 }
 
 fn held(held: bool, lease: &Lease) -> Result<(), StoreError> {
-    match held {
-        true => Ok(()),
-        false => Err(StoreError::LeaseLost(lease.action.clone())),
+    if held {
+        Ok(())
+    } else {
+        Err(StoreError::LeaseLost(lease.action.clone()))
     }
 }

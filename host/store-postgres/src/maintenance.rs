@@ -212,9 +212,10 @@ impl PostgresStoreInner {
         }
         let forgotten = async {
             let unneeded = Statement::new(UNNEEDED_PLUGIN).bind(plugin);
-            match self.read(&unneeded).await?.is_empty() {
-                true => Ok(0),
-                false => self.forget_plugins(&self.pushed_plugins()).await,
+            if self.read(&unneeded).await?.is_empty() {
+                Ok(0)
+            } else {
+                self.forget_plugins(&self.pushed_plugins()).await
             }
         };
         if let Err(error) = forgotten.await {

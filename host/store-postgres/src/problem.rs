@@ -72,9 +72,10 @@ pub fn is_other_schema(error: &sqlx::Error) -> bool {
 }
 
 fn other_schema(error: &dyn DatabaseError) -> Option<(BackendErrorKind, String)> {
-    match code(error) == "22P02" {
-        true => schema::other_than_ours(error.message()),
-        false => None,
+    if code(error) == "22P02" {
+        schema::other_than_ours(error.message())
+    } else {
+        None
     }
 }
 

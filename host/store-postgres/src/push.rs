@@ -152,17 +152,16 @@ impl PostgresStoreInner {
         loop {
             let held = self.counted(&push.session).await?;
             held.check(room, push.capacity, push.capacity_bytes)?;
-            let pushed = match self.is_kept(push.plugin.digest).await? {
-                true => self.try_push(&known, &recall).await?,
-                false => {
-                    let with_plugin = bytes + push.plugin.bytes.len() as u64;
-                    self.check_store_room(with_plugin).await?;
-                    let statement = self.bind(push, PUSH_WITH_PLUGIN)?;
-                    let statement = statement
-                        .bind(escaped(&push.plugin.name))
-                        .bind(&push.plugin.bytes[..]);
-                    self.try_push(&statement, &recall).await?
-                }
+            let pushed = if self.is_kept(push.plugin.digest).await? {
+                self.try_push(&known, &recall).await?
+            } else {
+                let with_plugin = bytes + push.plugin.bytes.len() as u64;
+                self.check_store_room(with_plugin).await?;
+                let statement = self.bind(push, PUSH_WITH_PLUGIN)?;
+                let statement = statement
+                    .bind(escaped(&push.plugin.name))
+                    .bind(&push.plugin.bytes[..]);
+                self.try_push(&statement, &recall).await?
             };
             if pushed {
                 self.note_pushed(bytes);

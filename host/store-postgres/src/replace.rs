@@ -149,9 +149,10 @@ impl PostgresStoreInner {
             };
             let capacity_bytes = push.capacity_bytes;
             standing.left.check(room, push.capacity, capacity_bytes)?;
-            let plugin = match standing.is_plugin_kept || push.actions.is_empty() {
-                true => None,
-                false => Some(&push.plugin),
+            let plugin = if standing.is_plugin_kept || push.actions.is_empty() {
+                None
+            } else {
+                Some(&push.plugin)
             };
             if let Some(plugin) = plugin {
                 let with_plugin = room.bytes + plugin.bytes.len() as u64;

@@ -189,30 +189,30 @@ fn one(rows: &[PgRow]) -> Result<&PgRow, sqlx::Error> {
 }
 
 fn refuse_newer(found: u32, location: &str) -> Result<(), StoreError> {
-    match found > VERSION {
-        true => {
-            let (kind, problem) = other(found);
-            Err(StoreError::backend(kind, location, problem))
-        }
-        false => Ok(()),
+    if found > VERSION {
+        let (kind, problem) = other(found);
+        Err(StoreError::backend(kind, location, problem))
+    } else {
+        Ok(())
     }
 }
 
 /// Returns the problem with tables of another version, as a clause.
 fn other(found: u32) -> (BackendErrorKind, String) {
-    match found > VERSION {
-        true => (
+    if found > VERSION {
+        (
             BackendErrorKind::Newer,
             format!(
                 "was made by a newer version: its schema is {found}, and this program supports at most {VERSION}; use a newer airlock"
             ),
-        ),
-        false => (
+        )
+    } else {
+        (
             BackendErrorKind::Missing,
             format!(
                 "was replaced by an older one after this host had connected: its schema is {found} instead of {VERSION}; restart this program, which brings it up to date"
             ),
-        ),
+        )
     }
 }
 

@@ -86,9 +86,10 @@ impl PostgresStoreInner {
         let rows = self.read(&statement).await?;
         let answer = || {
             let row = first(&rows)?;
-            match get(row, "recorded")? {
-                true => Ok(Spent::Within),
-                false => Ok(Spent::Exceeded { already: sum(row)? }),
+            if get(row, "recorded")? {
+                Ok(Spent::Within)
+            } else {
+                Ok(Spent::Exceeded { already: sum(row)? })
             }
         };
         answer().map_err(|error| self.error(error))

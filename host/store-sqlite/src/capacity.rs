@@ -51,13 +51,14 @@ pub(super) fn check(connection: &Connection, pushed: u64) -> Result<u64, Problem
         number(connection, "PRAGMA page_count")? - number(connection, "PRAGMA freelist_count")?;
     let held = pages * number(connection, "PRAGMA page_size")?;
     let left = limit.saturating_sub(held);
-    match pushed > left {
-        true => Err(Problem::StoreFull {
+    if pushed > left {
+        Err(Problem::StoreFull {
             limit,
             held,
             pushed,
-        }),
-        false => Ok(left),
+        })
+    } else {
+        Ok(left)
     }
 }
 

@@ -74,9 +74,10 @@ pub(super) fn put(
         // Plugins that earlier hosts left behind make room for it.
         maintenance::forget_plugins(connection, pushing)?;
     }
-    let plugin_bytes = match is_kept {
-        true => 0,
-        false => push.plugin.bytes.len() as u64,
+    let plugin_bytes = if is_kept {
+        0
+    } else {
+        push.plugin.bytes.len() as u64
     };
     capacity::check(connection, more.bytes.saturating_add(plugin_bytes))?;
     if !is_kept {

@@ -286,9 +286,10 @@ pub(super) fn millis(time: SystemTime) -> i64 {
 /// Converts a stored time. A time that this system can't represent becomes 1970.
 pub(super) fn time(millis: i64) -> SystemTime {
     let distance = Duration::from_millis(millis.unsigned_abs());
-    let time = match millis >= 0 {
-        true => SystemTime::UNIX_EPOCH.checked_add(distance),
-        false => SystemTime::UNIX_EPOCH.checked_sub(distance),
+    let time = if millis >= 0 {
+        SystemTime::UNIX_EPOCH.checked_add(distance)
+    } else {
+        SystemTime::UNIX_EPOCH.checked_sub(distance)
     };
     time.unwrap_or(SystemTime::UNIX_EPOCH)
 }

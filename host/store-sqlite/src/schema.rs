@@ -256,9 +256,10 @@ pub(super) fn refuse_newer(connection: &Connection) -> Result<(), Problem> {
     let version: u32 = connection
         .prepare_cached("PRAGMA user_version")?
         .query_row([], |row| row.get(0))?;
-    match version > VERSION {
-        true => Err(Problem::Newer(version)),
-        false => Ok(()),
+    if version > VERSION {
+        Err(Problem::Newer(version))
+    } else {
+        Ok(())
     }
 }
 
@@ -297,14 +298,16 @@ fn version(connection: &Connection) -> Result<Option<u32>, SchemaMismatch> {
     if application != APPLICATION_ID {
         let count = "SELECT count(*) FROM sqlite_schema";
         let is_empty = connection.query_row(count, [], |row| row.get::<_, u32>(0))? == 0;
-        return match is_empty && application == 0 && version == 0 {
-            true => Ok(None),
-            false => Err(SchemaMismatch::Foreign),
+        return if is_empty && application == 0 && version == 0 {
+            Ok(None)
+        } else {
+            Err(SchemaMismatch::Foreign)
         };
     }
-    match version > VERSION {
-        true => Err(SchemaMismatch::Newer(version)),
-        false => Ok(Some(version)),
+    if version > VERSION {
+        Err(SchemaMismatch::Newer(version))
+    } else {
+        Ok(Some(version))
     }
 }
 

@@ -117,12 +117,11 @@ async fn a_copy_has_what_is_in_the_log_alone_also_one_of_the_files_that_nobody_u
         place.leave_a_log().await;
         let copy = place.folder.path().join("copy.db");
         let restored = place.folder.path().join("restored.db");
-        let from = match is_backup {
-            true => {
-                place.open().await.backup(&copy).await.unwrap();
-                copy
-            }
-            false => place.file(),
+        let from = if is_backup {
+            place.open().await.backup(&copy).await.unwrap();
+            copy
+        } else {
+            place.file()
         };
         SqliteStore::restore(from, &restored).await.unwrap();
         let store = SqliteStore::open(restored).await.unwrap();

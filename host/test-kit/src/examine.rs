@@ -84,13 +84,14 @@ async fn definitions(plugin: &Plugin) -> Result<PropertyReport, HarnessError> {
     };
     let expected = told(&plugin.tools().collect::<Vec<_>>(), plugin.rejected());
     let came = told(&tools.iter().collect::<Vec<_>>(), &rejected);
-    let outcome = match expected == came {
-        true => Outcome::Held { tries: 1 },
-        false => Outcome::Broken {
+    let outcome = if expected == came {
+        Outcome::Held { tries: 1 }
+    } else {
+        Outcome::Broken {
             tries: 1,
             breach: Breach { expected, came },
             example: None,
-        },
+        }
     };
     Ok(PropertyReport {
         name: "definitions",

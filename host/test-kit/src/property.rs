@@ -153,9 +153,10 @@ fn broken(expected: impl Into<String>, came: impl Into<String>) -> Verdict {
 }
 
 fn preview_changes_nothing(_: &Tool, seen: &Observation) -> Verdict {
-    match seen.preview.changes.is_empty() {
-        true => Verdict::Held,
-        false => broken("nothing changed", seen.preview.changes.describe()),
+    if seen.preview.changes.is_empty() {
+        Verdict::Held
+    } else {
+        broken("nothing changed", seen.preview.changes.describe())
     }
 }
 
@@ -187,9 +188,10 @@ fn as_rehearsed(_: &Tool, seen: &Observation) -> Verdict {
             &different.message,
         );
     }
-    match rehearsed.answers.iter().any(Result::is_ok) {
-        true => Verdict::Held,
-        false => Verdict::Untried(Gap::NotApplied),
+    if rehearsed.answers.iter().any(Result::is_ok) {
+        Verdict::Held
+    } else {
+        Verdict::Untried(Gap::NotApplied)
     }
 }
 
@@ -211,9 +213,10 @@ fn fresh_instance(_: &Tool, seen: &Observation) -> Verdict {
         };
     }
     // A tool that fails may depend on state that its preview left in memory or in scratch.
-    match fresh.answers.iter().all(Result::is_ok) {
-        true => Verdict::Held,
-        false => Verdict::Untried(Gap::NotApplied),
+    if fresh.answers.iter().all(Result::is_ok) {
+        Verdict::Held
+    } else {
+        Verdict::Untried(Gap::NotApplied)
     }
 }
 
@@ -234,9 +237,10 @@ fn apply_twice(_: &Tool, seen: &Observation) -> Verdict {
             &crash.message,
         );
     }
-    match twice.changes.is_empty() {
-        true => Verdict::Held,
-        false => broken("the second apply changes nothing", twice.changes.describe()),
+    if twice.changes.is_empty() {
+        Verdict::Held
+    } else {
+        broken("the second apply changes nothing", twice.changes.describe())
     }
 }
 

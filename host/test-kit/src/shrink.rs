@@ -139,9 +139,12 @@ fn smaller_numbers(number: &Number) -> Vec<Value> {
         .filter(|other| other.abs() < number.abs() && other.fract() == 0.0);
     // Values that are not 64-bit integers stay floating-point numbers if necessary.
     closer
-        .map(|other| match other.abs() < 9e15 {
-            true => Value::from(other as i64),
-            false => Value::from(other),
+        .map(|other| {
+            if other.abs() < 9e15 {
+                Value::from(other as i64)
+            } else {
+                Value::from(other)
+            }
         })
         .collect()
 }

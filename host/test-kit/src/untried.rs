@@ -191,9 +191,10 @@ impl Calls {
                 made => format!("none of {made} params fit its schema, so it was never called"),
             },
             UntriedKind::AlwaysFailed => {
-                let so = match definition.traits.read_only {
-                    true => "",
-                    false => ", so it never pushed an action, and its apply was never tried",
+                let so = if definition.traits.read_only {
+                    ""
+                } else {
+                    ", so it never pushed an action, and its apply was never tried"
                 };
                 match self.made - self.refused {
                     1 => format!("its only call ended in an error{so}"),

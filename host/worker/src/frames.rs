@@ -80,9 +80,10 @@ pub(crate) fn read(
     }
     let mut bytes = Vec::new();
     from.take(length).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 == length {
-        true => Ok(bytes),
-        false => Err(ReceiveError::Half),
+    if bytes.len() as u64 == length {
+        Ok(bytes)
+    } else {
+        Err(ReceiveError::Half)
     }
 }
 

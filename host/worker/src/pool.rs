@@ -128,9 +128,10 @@ impl Pool {
                 return Ok(None);
             }
             let has_none = pool.held.load(Relaxed) == 0;
-            let is_next = match has_none {
-                true => state.enter(pool),
-                false => state.queue.is_empty(),
+            let is_next = if has_none {
+                state.enter(pool)
+            } else {
+                state.queue.is_empty()
             };
             if is_next && state.free > 0 {
                 state.free -= 1;

@@ -143,9 +143,10 @@ pub(crate) fn compare(tree: &Tree, lower: &Lower, until: Deadline) -> io::Result
                     side_effects: SideEffects::default(),
                 };
                 // An object created at the old path does not take the moved object's place.
-                match is_below(&origin.path, &moved_directories) {
-                    true => elsewhere.push(gone),
-                    false => found.push(gone),
+                if is_below(&origin.path, &moved_directories) {
+                    elsewhere.push(gone)
+                } else {
+                    found.push(gone)
                 }
             }
             (Some(origin), Some(path)) => {
@@ -228,9 +229,10 @@ fn kept(
         _ if !moved && node.mode == origin.stamp.mode => Ok(None),
         _ => {
             let is_only_moved = node.mode == origin.stamp.mode;
-            let before = match is_only_moved {
-                true => unread_facts(parents, &origin.path, &origin.stamp, until)?,
-                false => real_facts(parents, &origin.path, &origin.stamp, until)?,
+            let before = if is_only_moved {
+                unread_facts(parents, &origin.path, &origin.stamp, until)?
+            } else {
+                real_facts(parents, &origin.path, &origin.stamp, until)?
             };
             let mode = match before.kind {
                 Kind::Link => 0,

@@ -154,9 +154,10 @@ fn commit_held<E: From<CommitError>>(
             .doing(|| "compare the changes with the files".to_owned())
             .map_err(CommitError::from)?;
     check(&changes)?;
-    let finished = match changes.is_empty() {
-        true => Ok(Vec::new()),
-        false => commit(opened, &state.tree, &rewritten, ticket)?,
+    let finished = if changes.is_empty() {
+        Ok(Vec::new())
+    } else {
+        commit(opened, &state.tree, &rewritten, ticket)?
     };
     let (kept, not_cleaned_up) = match finished {
         Ok(kept) => (kept, None),
@@ -282,11 +283,12 @@ fn is_of(tree: &Tree, workspace: &Opened) -> Result<bool, Failed> {
 
 fn check_id(id: &str) -> Result<(), CommitError> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    match !id.is_empty() && id.len() <= MAX_ID && id.bytes().all(allowed) {
-        true => Ok(()),
-        false => Err(CommitError::Unsupported {
+    if !id.is_empty() && id.len() <= MAX_ID && id.bytes().all(allowed) {
+        Ok(())
+    } else {
+        Err(CommitError::Unsupported {
             path: id.to_owned(),
             reason: "an id has letters, digits, - and _, and at most 128 of them",
-        }),
+        })
     }
 }

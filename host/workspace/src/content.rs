@@ -144,9 +144,10 @@ impl Content {
 
     /// Truncates the contents, or extends them with zeros.
     pub fn set_len(&mut self, length: u64) -> io::Result<()> {
-        match length == self.len() {
-            true => Ok(()),
-            false => self.resize(length, Filled::WithZeros),
+        if length == self.len() {
+            Ok(())
+        } else {
+            self.resize(length, Filled::WithZeros)
         }
     }
 

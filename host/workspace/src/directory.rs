@@ -131,10 +131,11 @@ impl Directory {
             Kind::Special => Err(Errno::OPNOTSUPP.into()),
             Kind::File if writes => {
                 let id = state.own_found(view, &at)?;
-                match options.truncate {
-                    true => state.copy_up(view, id, true)?,
+                if options.truncate {
+                    state.copy_up(view, id, true)?
+                } else {
                     // The contents are copied at the first write.
-                    false => state.check_writable(view, id)?,
+                    state.check_writable(view, id)?
                 }
                 let held = view.hold(&mut state, &At::Node(id));
                 Ok(Opened::File(OpenFile::to_write(held)))

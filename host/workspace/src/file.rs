@@ -88,9 +88,10 @@ impl OpenFile {
     /// System errors; `EBADF` if the file was not opened for writing, and `EROFS` if its layer has
     /// ended.
     pub fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        match bytes.is_empty() {
-            true => Ok(()),
-            false => self.change(|content| content.write_at(bytes, offset)),
+        if bytes.is_empty() {
+            Ok(())
+        } else {
+            self.change(|content| content.write_at(bytes, offset))
         }
     }
 
@@ -201,9 +202,10 @@ impl OpenFile {
 
     fn check_writable(&self) -> io::Result<()> {
         let writable_in = self.writable_in.ok_or(Errno::BADF)?;
-        match writable_in == self.held.view.generation.load(Ordering::Acquire) {
-            true => Ok(()),
-            false => Err(Errno::ROFS.into()),
+        if writable_in == self.held.view.generation.load(Ordering::Acquire) {
+            Ok(())
+        } else {
+            Err(Errno::ROFS.into())
         }
     }
 

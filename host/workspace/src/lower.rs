@@ -239,12 +239,13 @@ impl Lower {
             "" => Mount::of(&self.root, name)?,
             parent => Mount::of(self.open(parent, OFlags::PATH | OFlags::DIRECTORY)?, name)?,
         };
-        match found == self.mount {
-            true => Ok(()),
-            false => Err(io::Error::new(
+        if found == self.mount {
+            Ok(())
+        } else {
+            Err(io::Error::new(
                 io::ErrorKind::CrossesDevices,
                 format!("{path} is a mount of its own: nothing is changed there"),
-            )),
+            ))
         }
     }
 
@@ -331,9 +332,10 @@ fn refuse_special(directory: &File, path: &str) -> io::Result<()> {
         return Ok(());
     }
     let found = open_beneath(directory, path, OFlags::PATH)?;
-    match is_special(&rustix::fs::fstat(&found)?) {
-        true => Err(Errno::OPNOTSUPP.into()),
-        false => Ok(()),
+    if is_special(&rustix::fs::fstat(&found)?) {
+        Err(Errno::OPNOTSUPP.into())
+    } else {
+        Ok(())
     }
 }
 

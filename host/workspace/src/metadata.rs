@@ -70,9 +70,10 @@ impl Metadata {
             At::Node(id) => *id != ROOT && state.tree.node(*id).link.is_none(),
             At::Lower(..) => false,
         };
-        let links = match removed && kind != Kind::Directory {
-            true => links.saturating_sub(1),
-            false => links,
+        let links = if removed && kind != Kind::Directory {
+            links.saturating_sub(1)
+        } else {
+            links
         };
         let time = |own: Option<SystemTime>, real: Option<(i64, u32)>| {
             own.or(real.map(system_time)).unwrap_or(UNIX_EPOCH)

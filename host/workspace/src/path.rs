@@ -50,16 +50,18 @@ const MAX_PATH: usize = 4096 - 32;
 
 /// Checks the length of a path in bytes.
 pub(crate) fn check_length(length: usize) -> io::Result<()> {
-    match length <= MAX_PATH {
-        true => Ok(()),
-        false => Err(Errno::NAMETOOLONG.into()),
+    if length <= MAX_PATH {
+        Ok(())
+    } else {
+        Err(Errno::NAMETOOLONG.into())
     }
 }
 
 pub(crate) fn join(directory: &str, name: &str) -> String {
-    match directory.is_empty() {
-        true => name.to_owned(),
-        false => format!("{directory}/{name}"),
+    if directory.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{directory}/{name}")
     }
 }
 
@@ -69,8 +71,9 @@ pub(crate) fn parent_and_name(path: &str) -> (&str, &str) {
 }
 
 pub(crate) fn depth(path: &str) -> usize {
-    match path.is_empty() {
-        true => 0,
-        false => 1 + path.bytes().filter(|byte| *byte == b'/').count(),
+    if path.is_empty() {
+        0
+    } else {
+        1 + path.bytes().filter(|byte| *byte == b'/').count()
     }
 }

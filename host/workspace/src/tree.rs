@@ -201,9 +201,10 @@ impl Tree {
     }
 
     fn check_room(&self) -> io::Result<()> {
-        match self.nodes.len() - self.free.len() + self.targets < self.limit {
-            true => Ok(()),
-            false => Err(Errno::DQUOT.into()),
+        if self.nodes.len() - self.free.len() + self.targets < self.limit {
+            Ok(())
+        } else {
+            Err(Errno::DQUOT.into())
         }
     }
 
@@ -326,9 +327,10 @@ impl Tree {
             }
             None => false,
         };
-        match has_one_below {
-            true => self.children_mut(directory).insert(Arc::clone(name), None),
-            false => self.children_mut(directory).remove(name),
+        if has_one_below {
+            self.children_mut(directory).insert(Arc::clone(name), None)
+        } else {
+            self.children_mut(directory).remove(name)
         };
         Ok(())
     }

@@ -352,12 +352,11 @@ impl State {
                 if !stamp.has_same_contents(&origin.stamp) {
                     return Err(Errno::STALE.into());
                 }
-                match empty {
-                    true => self.layer()?.spill.empty(),
-                    false => {
-                        self.reads.read(&self.tree, &At::Node(id));
-                        self.layer()?.spill.copy_of(&file)?
-                    }
+                if empty {
+                    self.layer()?.spill.empty()
+                } else {
+                    self.reads.read(&self.tree, &At::Node(id));
+                    self.layer()?.spill.copy_of(&file)?
                 }
             }
             _ => return Err(Errno::INVAL.into()),

@@ -47,9 +47,10 @@ pub(crate) enum LastLink {
 
 impl LastLink {
     pub fn followed(followed: bool) -> Self {
-        match followed {
-            true => LastLink::Followed,
-            false => LastLink::Kept,
+        if followed {
+            LastLink::Followed
+        } else {
+            LastLink::Kept
         }
     }
 }
@@ -103,20 +104,22 @@ impl Walk<'_> {
                 return Err(Errno::NAMETOOLONG.into());
             }
             let directory = stack.last().map_or(start, |(at, _)| at).clone();
-            let found = match is_private(&name) {
-                true => None,
-                false => self.tree.child(self.lower, &directory, &name)?,
+            let found = if is_private(&name) {
+                None
+            } else {
+                self.tree.child(self.lower, &directory, &name)?
             };
             self.reads
                 .looked_up(self.tree, &directory, &name, found.as_ref());
             let Some(found) = found else {
-                return match last {
-                    true => Ok(Spot {
+                return if last {
+                    Ok(Spot {
                         place: Some((directory, name)),
                         found: None,
                         must_be_directory,
-                    }),
-                    false => Err(Errno::NOENT.into()),
+                    })
+                } else {
+                    Err(Errno::NOENT.into())
                 };
             };
             match self.tree.kind(&found) {

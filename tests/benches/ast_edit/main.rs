@@ -50,9 +50,10 @@ const SELDOM: Rewrite = Rewrite {
 fn main() {
     airlock_ast_edit::parser_main();
     // Odd, so that with the one that warms up each rewrite is undone at the end.
-    let rounds = match std::env::args().any(|argument| argument == "--quick") {
-        true => 3,
-        false => 15,
+    let rounds = if std::env::args().any(|argument| argument == "--quick") {
+        3
+    } else {
+        15
     };
     let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let ast_grep = AstGrep::installed_in(target);

@@ -86,9 +86,10 @@ impl Sides {
         let bare = quartiles(taken.iter().map(|(bare, _)| *bare));
         let ours = quartiles(taken.iter().map(|(_, ours)| *ours));
         let ratio = quartiles(taken.iter().map(|(bare, ours)| ours / bare));
-        let verdict = match ratio[1] <= case.promised {
-            true => "within",
-            false => "missed",
+        let verdict = if ratio[1] <= case.promised {
+            "within"
+        } else {
+            "missed"
         };
         format!(
             "| {} | {} | {:.2} us | {:.2} us | {:.2}x ({:.2} to {:.2}) | {}x: {verdict} |",

@@ -69,9 +69,10 @@ fn main() -> anyhow::Result<()> {
         .skip(1)
         .partition(|argument| argument.starts_with("--"));
     let has = |name: &str| flags.iter().any(|flag| flag == name);
-    let effort = match has("--quick") {
-        true => Effort::QUICK,
-        false => Effort::FULL,
+    let effort = if has("--quick") {
+        Effort::QUICK
+    } else {
+        Effort::FULL
     };
     if has("--processor-time") {
         stopwatch::count_processor_time();

@@ -15,9 +15,10 @@ pub fn count_processor_time() {
 
 /// What stopwatches count.
 pub fn unit() -> &'static str {
-    match PROCESSOR_TIME.load(Ordering::Relaxed) {
-        true => "processor time",
-        false => "clock time",
+    if PROCESSOR_TIME.load(Ordering::Relaxed) {
+        "processor time"
+    } else {
+        "clock time"
     }
 }
 
@@ -28,9 +29,10 @@ pub enum Stopwatch {
 
 impl Stopwatch {
     pub fn start() -> Self {
-        match PROCESSOR_TIME.load(Ordering::Relaxed) {
-            true => Self::Processor(processor_time()),
-            false => Self::Clock(Instant::now()),
+        if PROCESSOR_TIME.load(Ordering::Relaxed) {
+            Self::Processor(processor_time())
+        } else {
+            Self::Clock(Instant::now())
         }
     }
 

@@ -27,17 +27,18 @@ pub struct Effort {
 
 fn main() -> anyhow::Result<()> {
     let quick = std::env::args().any(|argument| argument == "--quick");
-    let effort = match quick {
-        true => Effort {
+    let effort = if quick {
+        Effort {
             rounds: 5,
             actions: 10,
             history: 50_000,
-        },
-        false => Effort {
+        }
+    } else {
+        Effort {
             rounds: 61,
             actions: 10,
             history: 1_000_000,
-        },
+        }
     };
     Runtime::new()?.block_on(measure(effort))
 }

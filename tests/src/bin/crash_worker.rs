@@ -149,9 +149,10 @@ impl Worker {
             chosen = &listed[self.random.below(listed.len() as u64) as usize];
             id = Some(chosen.action.id.clone());
         }
-        let mut resolution = match self.random.percent(75) {
-            true => Resolution::apply("a test says so"),
-            false => Resolution::discard("a test says so"),
+        let mut resolution = if self.random.percent(75) {
+            Resolution::apply("a test says so")
+        } else {
+            Resolution::discard("a test says so")
         };
         let extra = json!({"ledger": self.ledger}).as_object().cloned();
         resolution.id = id;

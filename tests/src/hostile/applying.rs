@@ -93,10 +93,7 @@ fn short_lines_to(file: usize) -> Value {
 fn short_lines(workspace: &Path) {
     let mut random = crate::Random::new(1);
     let mut text = || -> String {
-        let lines = (0..128_000).map(|_| match random.percent(50) {
-            true => "a\n",
-            false => "b\n",
-        });
+        let lines = (0..128_000).map(|_| if random.percent(50) { "a\n" } else { "b\n" });
         lines.collect()
     };
     fs::write(workspace.join("new"), text()).expect("a file");

@@ -248,18 +248,17 @@ impl PostgresServer {
     /// One of PostgreSQL's programs, as a user under which the server is willing to run.
     fn program(&self, name: &str) -> Command {
         let program = programs().join(name);
-        let mut command = match unprivileged_needed() {
-            true => {
-                let user = unprivileged();
-                let mut command = Command::new("setpriv");
-                command
-                    .arg(format!("--reuid={user}"))
-                    .arg("--clear-groups")
-                    .arg("--")
-                    .arg(program);
-                command
-            }
-            false => Command::new(program),
+        let mut command = if unprivileged_needed() {
+            let user = unprivileged();
+            let mut command = Command::new("setpriv");
+            command
+                .arg(format!("--reuid={user}"))
+                .arg("--clear-groups")
+                .arg("--")
+                .arg(program);
+            command
+        } else {
+            Command::new(program)
         };
         // Not the caller's own home, which that user may not read.
         command.env("HOME", &self.folder);

@@ -221,12 +221,11 @@ async fn where_one_file_can_not_be_written_none_is() {
     tree.edit("old($A)", "new($A)").await.unwrap();
     let locked = tree.path("locked");
     // Nothing keeps root from writing: there it is a directory of another kind.
-    match is_root() {
-        true => {
-            fs::remove_dir_all(&locked).unwrap();
-            fs::write(&locked, "").unwrap();
-        }
-        false => fs::set_permissions(&locked, fs::Permissions::from_mode(0o555)).unwrap(),
+    if is_root() {
+        fs::remove_dir_all(&locked).unwrap();
+        fs::write(&locked, "").unwrap();
+    } else {
+        fs::set_permissions(&locked, fs::Permissions::from_mode(0o555)).unwrap()
     }
     let error = tree.apply().await.unwrap_err().to_string();
     assert!(error.starts_with("nothing was "), "{error}");

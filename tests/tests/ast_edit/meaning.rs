@@ -10,24 +10,23 @@ async fn check(file: &str, before: &str, op: (&str, &str), after: &str) {
     let previewed = tree.edit(pat, out).await;
     let previewed = previewed.unwrap_or_else(|error| panic!("{before}: {error}"));
     let text = previewed.text();
-    match before == after {
-        true => {
-            assert_eq!(tree.pending().await, 0, "{text}");
-            let told = [
-                "since the replacement would change the meaning of that code: 1 match, at ",
-                "since the replacement would be a syntax error there: 1 match, at ",
-                "having code that `pat` doesn't have, such as ",
-            ];
-            assert!(
-                told.iter().any(|told| text.contains(told)),
-                "{before}: {text}"
-            );
-        }
-        false => drop(
+    if before == after {
+        assert_eq!(tree.pending().await, 0, "{text}");
+        let told = [
+            "since the replacement would change the meaning of that code: 1 match, at ",
+            "since the replacement would be a syntax error there: 1 match, at ",
+            "having code that `pat` doesn't have, such as ",
+        ];
+        assert!(
+            told.iter().any(|told| text.contains(told)),
+            "{before}: {text}"
+        );
+    } else {
+        drop(
             tree.apply()
                 .await
                 .unwrap_or_else(|error| panic!("{text}: {error}")),
-        ),
+        )
     }
     assert_eq!(tree.read(file), after);
 }

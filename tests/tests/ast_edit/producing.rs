@@ -286,13 +286,14 @@ async fn who_watches_hears_of_progress_and_of_what_was_pushed() {
 /// A session without the producer, on a store in which an action of its waits.
 async fn without(kept: bool) -> (Tree, Session, TempDir) {
     let files = TempDir::new().unwrap();
-    let store: Arc<dyn airlock_host::store::PendingStore> = match kept {
-        true => Arc::new(
+    let store: Arc<dyn airlock_host::store::PendingStore> = if kept {
+        Arc::new(
             SqliteStore::open(files.path().join("pending.db"))
                 .await
                 .unwrap(),
-        ),
-        false => Arc::new(MemoryStore::new()),
+        )
+    } else {
+        Arc::new(MemoryStore::new())
     };
     let tree = Tree::open(FILES, |session| session.store(Arc::clone(&store)));
     tree.edit("old($A)", "new($A)").await.unwrap();

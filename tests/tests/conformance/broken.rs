@@ -56,8 +56,9 @@ fn problem(patch: &Path, rows: &[rules::Row<'_>]) -> Option<String> {
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
         .output()
         .expect("git");
-    match applied.status.success() {
-        true => None,
-        false => Some(String::from_utf8_lossy(&applied.stderr).into_owned()),
+    if applied.status.success() {
+        None
+    } else {
+        Some(String::from_utf8_lossy(&applied.stderr).into_owned())
     }
 }

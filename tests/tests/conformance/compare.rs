@@ -84,13 +84,14 @@ pub fn stack(expected: &[Map<String, Value>], found: &[Value]) -> Result<(), Str
 }
 
 pub fn same(what: &str, expected: &Value, found: &Value) -> Result<(), String> {
-    match expected == found {
-        true => Ok(()),
-        false => Err(format!(
+    if expected == found {
+        Ok(())
+    } else {
+        Err(format!(
             "{what}\n  expected {}\n  found    {}",
             shortened(expected),
             shortened(found)
-        )),
+        ))
     }
 }
 

@@ -77,11 +77,10 @@ fn languages_are_listed() -> Result<(), Failed> {
     found.sort();
     let mut listed = LANGUAGES;
     listed.sort_unstable();
-    match found == listed {
-        true => Ok(()),
-        false => Err(
-            format!("the folders with a `build` are {found:?}, LANGUAGES has {listed:?}").into(),
-        ),
+    if found == listed {
+        Ok(())
+    } else {
+        Err(format!("the folders with a `build` are {found:?}, LANGUAGES has {listed:?}").into())
     }
 }
 

@@ -263,9 +263,10 @@ impl Hit {
         let is_told = known.told.contains(&record.attempts);
         let interrupted = record.state == ActionState::Interrupted;
         if interrupted && (before != Some(ActionState::Interrupted) || !is_told) {
-            match known.effects.contains(&record.attempts) {
-                true => self.apply_after = true,
-                false => self.apply_before = true,
+            if known.effects.contains(&record.attempts) {
+                self.apply_after = true
+            } else {
+                self.apply_before = true
             }
         }
         let error = record.last_error.as_deref();

@@ -44,9 +44,10 @@ fn opened(random: &mut Random) -> usize {
 }
 
 fn start(random: &mut Random) -> usize {
-    match random.percent(75) {
-        true => 0,
-        false => opened(random),
+    if random.percent(75) {
+        0
+    } else {
+        opened(random)
     }
 }
 

@@ -13,8 +13,9 @@ use std::path::Path;
 /// A folder in memory where there is one, since scripts are many.
 fn in_memory() -> &'static Path {
     let memory = Path::new("/dev/shm");
-    match memory.is_dir() {
-        true => memory,
-        false => Path::new("/tmp"),
+    if memory.is_dir() {
+        memory
+    } else {
+        Path::new("/tmp")
     }
 }

@@ -156,9 +156,10 @@ async fn difference(scripts: &[Script], seen: &BTreeSet<String>) -> Option<Diffe
             return found(number, "a tree", told);
         }
     }
-    match plain.tree == ours.tree {
-        true => None,
-        false => found(0, "a tree", "outside of all scripts".to_owned()),
+    if plain.tree == ours.tree {
+        None
+    } else {
+        found(0, "a tree", "outside of all scripts".to_owned())
     }
 }
 

@@ -78,9 +78,10 @@ fn input(seeds: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
 /// `PROPTEST_CASES` asks for more than usual.
 fn corpus(target: &str, asks_for_more: bool) -> Vec<Vec<u8>> {
     let all = fuzz::corpus(target);
-    let every = match asks_for_more {
-        true => 1,
-        false => all.len().div_ceil(FROM_CORPUS).max(1),
+    let every = if asks_for_more {
+        1
+    } else {
+        all.len().div_ceil(FROM_CORPUS).max(1)
     };
     all.into_iter().step_by(every).collect()
 }

@@ -68,9 +68,10 @@ fn visit(folder: &Path, below: &str, found: &mut BTreeMap<String, String>) {
         if name == ".airlock" {
             continue;
         }
-        match entry.path().is_dir() {
-            true => visit(&entry.path(), &format!("{name}/"), found),
-            false => drop(found.insert(name, fs::read_to_string(entry.path()).unwrap())),
+        if entry.path().is_dir() {
+            visit(&entry.path(), &format!("{name}/"), found)
+        } else {
+            drop(found.insert(name, fs::read_to_string(entry.path()).unwrap()))
         }
     }
 }

@@ -118,9 +118,10 @@ fn fill_again(workspace: &Path) {
     // The directory must stay the one that the session was opened on.
     for entry in fs::read_dir(workspace).unwrap() {
         let path = entry.unwrap().path();
-        match path.symlink_metadata().unwrap().is_dir() {
-            true => fs::remove_dir_all(path).unwrap(),
-            false => fs::remove_file(path).unwrap(),
+        if path.symlink_metadata().unwrap().is_dir() {
+            fs::remove_dir_all(path).unwrap()
+        } else {
+            fs::remove_file(path).unwrap()
         }
     }
     fill(workspace);

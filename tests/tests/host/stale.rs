@@ -311,11 +311,12 @@ impl Approver for Confirms {
         let told = lines(request.effects);
         let is_deletion = told.iter().all(|line| line.starts_with("deleted"));
         self.0.lock().unwrap().extend(told);
-        match is_deletion {
-            true => Confirmation::Commit,
-            false => Confirmation::Drop {
+        if is_deletion {
+            Confirmation::Commit
+        } else {
+            Confirmation::Drop {
                 reason: "it is no deletion".to_owned(),
-            },
+            }
         }
     }
 }

@@ -53,9 +53,10 @@ impl Site {
 
     /// What changed that should not have.
     pub fn disturbed(&self, row: &Row) -> Option<String> {
-        let watched: &[&str] = match row.only_previews() {
-            true => &["secret.txt", "workspace"],
-            false => &["secret.txt"],
+        let watched: &[&str] = if row.only_previews() {
+            &["secret.txt", "workspace"]
+        } else {
+            &["secret.txt"]
         };
         let after = snapshot(self.path(), watched);
         let before = self.before.iter();
@@ -125,9 +126,10 @@ fn snapshot(folder: &Path, names: &[&str]) -> BTreeMap<PathBuf, String> {
             metadata if metadata.is_file() => fs::read_to_string(path).unwrap(),
             _ => String::new(),
         };
-        let times = match metadata.is_file() {
-            true => metadata.mtime_nsec(),
-            false => 0,
+        let times = if metadata.is_file() {
+            metadata.mtime_nsec()
+        } else {
+            0
         };
         let (mode, links) = (metadata.mode(), metadata.nlink());
         found.insert(below.to_owned(), format!("{mode:o} {links} {times} {held}"));

@@ -142,10 +142,7 @@ impl Conversation {
                 Provider::Forces | Provider::CanNotForce => false,
             };
         let session = self.puppet.session.clone();
-        let mut end = match refused {
-            true => End::Refused,
-            false => End::Ignored,
-        };
+        let mut end = if refused { End::Refused } else { End::Ignored };
         for deed in turn.deeds.iter().filter(|_| !refused) {
             if self.act(&session, deed).await {
                 end = End::Complied;
@@ -276,13 +273,12 @@ impl Conversation {
             let decides = self.conditions.policy == ToolChoicePolicy::Off
                 || !given.reminders.is_empty()
                 || given.tool_choice == ToolChoice::Resolve;
-            let end = match decides && !stack.is_empty() {
-                true => {
-                    let resolved = self.puppet.resolve(Resolution::discard("the end")).await;
-                    resolved.expect("a discard always removes");
-                    End::Complied
-                }
-                false => End::Ignored,
+            let end = if decides && !stack.is_empty() {
+                let resolved = self.puppet.resolve(Resolution::discard("the end")).await;
+                resolved.expect("a discard always removes");
+                End::Complied
+            } else {
+                End::Ignored
             };
             self.trace.push(PastTurn {
                 stack,

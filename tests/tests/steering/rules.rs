@@ -120,9 +120,10 @@ fn each_turn(
 }
 
 fn ensure(holds: bool, otherwise: &str) -> Result<(), String> {
-    match holds {
-        true => Ok(()),
-        false => Err(otherwise.to_owned()),
+    if holds {
+        Ok(())
+    } else {
+        Err(otherwise.to_owned())
     }
 }
 
@@ -134,9 +135,10 @@ fn is_silent(past: &PastTurn) -> Result<(), String> {
 fn nothing_pending(_: ToolChoicePolicy, trace: &[PastTurn]) -> Result<(), Violation> {
     each_turn(trace, |_, past| {
         ensure(past.given.pending == past.stack.len(), "counts wrongly")?;
-        match past.stack.is_empty() {
-            true => is_silent(past),
-            false => Ok(()),
+        if past.stack.is_empty() {
+            is_silent(past)
+        } else {
+            Ok(())
         }
     })
 }
@@ -149,9 +151,12 @@ fn off_is_silent(policy: ToolChoicePolicy, trace: &[PastTurn]) -> Result<(), Vio
 }
 
 fn not_offered(_: ToolChoicePolicy, trace: &[PastTurn]) -> Result<(), Violation> {
-    each_turn(trace, |_, past| match past.settings.offers_resolve {
-        false => is_silent(past),
-        true => Ok(()),
+    each_turn(trace, |_, past| {
+        if past.settings.offers_resolve {
+            Ok(())
+        } else {
+            is_silent(past)
+        }
     })
 }
 

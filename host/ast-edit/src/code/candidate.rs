@@ -45,9 +45,10 @@ impl Faults {
     }
 
     pub fn reason(&self) -> Reason {
-        match self.syntax {
-            true => Reason::NoCode,
-            false => Reason::Meaning,
+        if self.syntax {
+            Reason::NoCode
+        } else {
+            Reason::Meaning
         }
     }
 }

@@ -40,9 +40,10 @@ pub(super) fn outside(old: &Document, new: &Document, edits: &[Replaced]) -> Opt
         let known = todo.len();
         if !is_same_around((old, before), (new, after), edits, &mut todo) {
             todo.truncate(known);
-            match after.has_error() && !before.has_error() {
-                true => changes.broken.push(before.byte_range()),
-                false => changes.nodes.push(before.byte_range()),
+            if after.has_error() && !before.has_error() {
+                changes.broken.push(before.byte_range())
+            } else {
+                changes.nodes.push(before.byte_range())
             }
         }
     }

@@ -117,9 +117,10 @@ impl Document {
         let mut deepest = 0;
         visit(&root, &self.steps, |_, depth| {
             deepest = deepest.max(depth);
-            match deepest > most {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
+            if deepest > most {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
             }
         });
         match deepest > most {

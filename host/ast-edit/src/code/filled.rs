@@ -116,9 +116,10 @@ impl<'a> Filled<'a> {
         let text_of = |node: &Node<'_>| source.get(node.byte_range()).unwrap_or_default();
         let is_multiple = matches!(variable, MetaVariable::MultiCapture(_));
         let last_code = nodes.iter().rev().find(|node| !is_comment(node));
-        self.comma = match is_multiple && last_code.is_some_and(|node| text_of(node) == ",") {
-            true => Comma::Captured,
-            false => Comma::Unneeded,
+        self.comma = if is_multiple && last_code.is_some_and(|node| text_of(node) == ",") {
+            Comma::Captured
+        } else {
+            Comma::Unneeded
         };
         let last = nodes.last().filter(|node| is_comment(node)).map(text_of);
         self.open_comment = last.is_some_and(is_open).then_some(indent);
@@ -173,9 +174,10 @@ impl<'a> Filled<'a> {
             if number > 0 {
                 self.text.push('\n');
             }
-            match number == 0 || self.document.texts().has(at) {
-                true => self.text.push_str(line),
-                false => move_line(&mut self.text, line, before, indent),
+            if number == 0 || self.document.texts().has(at) {
+                self.text.push_str(line)
+            } else {
+                move_line(&mut self.text, line, before, indent)
             }
             at += line.len() + 1;
         }

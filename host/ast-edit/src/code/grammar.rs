@@ -105,9 +105,10 @@ impl Patterns for Grammar {
         let is_own = source
             .strip_prefix('$')
             .is_some_and(|name| self.own.iter().any(|own| own == name));
-        match is_own {
-            true => None,
-            false => self.metavariables.extract_meta_var(source),
+        if is_own {
+            None
+        } else {
+            self.metavariables.extract_meta_var(source)
         }
     }
 
@@ -157,12 +158,11 @@ pub(crate) fn escapes(text: &str) -> impl Iterator<Item = Piece<'_>> {
             }
             let before = &rest[..at];
             rest = &name[length..];
-            return Some(match before.is_empty() {
-                true => Piece::Own(&name[..length]),
-                false => {
-                    own = Some(&name[..length]);
-                    Piece::Text(before)
-                }
+            return Some(if before.is_empty() {
+                Piece::Own(&name[..length])
+            } else {
+                own = Some(&name[..length]);
+                Piece::Text(before)
             });
         }
         Some(Piece::Text(std::mem::take(&mut rest)))

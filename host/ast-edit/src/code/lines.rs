@@ -63,9 +63,10 @@ impl LineEnds {
         let mut ends = code.match_indices('\n').peekable();
         let windows =
             ends.peek().is_some() && ends.all(|(at, _)| at > 0 && code.as_bytes()[at - 1] == b'\r');
-        match windows {
-            true => LineEnds::Windows,
-            false => LineEnds::Unix,
+        if windows {
+            LineEnds::Windows
+        } else {
+            LineEnds::Unix
         }
     }
 
@@ -79,9 +80,12 @@ impl LineEnds {
     /// Returns the lines of a template, without their line ends.
     pub fn lines<'a>(&self, text: &'a str) -> impl Iterator<Item = &'a str> {
         let is_windows = matches!(self, LineEnds::Windows);
-        text.split('\n').map(move |line| match is_windows {
-            true => line.strip_suffix('\r').unwrap_or(line),
-            false => line,
+        text.split('\n').map(move |line| {
+            if is_windows {
+                line.strip_suffix('\r').unwrap_or(line)
+            } else {
+                line
+            }
         })
     }
 }

@@ -334,10 +334,11 @@ impl<'t> Comparison<'t> {
             let ends = self
                 .replaced
                 .partition_point(|edit| edit.old.end <= node.end);
-            match starts < ends {
-                true => starts..ends,
+            if starts < ends {
+                starts..ends
+            } else {
                 // The node contains no replacement: blame the one before it.
-                false => starts.saturating_sub(1)..starts.max(1),
+                starts.saturating_sub(1)..starts.max(1)
             }
         };
         for node in &changes.nodes {
@@ -372,9 +373,12 @@ fn is_list(before: &[Node<'_>], after: &[Node<'_>]) -> bool {
         return true;
     };
     let has_commas = after.iter().any(|node| node.kind() == ",");
-    after.iter().all(|node| match node.is_named() {
-        true => !has_commas || node.kind_id() == old.kind_id(),
-        false => node.byte_range().is_empty() || matches!(node.kind(), "," | ";" | "\n"),
+    after.iter().all(|node| {
+        if node.is_named() {
+            !has_commas || node.kind_id() == old.kind_id()
+        } else {
+            node.byte_range().is_empty() || matches!(node.kind(), "," | ";" | "\n")
+        }
     })
 }
 

@@ -85,13 +85,19 @@ pub(crate) fn tree(
         };
         // Ending the source early also ends work that is a single step, such as searching for the
         // end of a text.
-        let mut read = |at: usize, _| match at < source.len() && !is_due() {
-            true => &source.as_bytes()[at..source.len().min(at + PIECE_BYTES)],
-            false => &[],
+        let mut read = |at: usize, _| {
+            if at < source.len() && !is_due() {
+                &source.as_bytes()[at..source.len().min(at + PIECE_BYTES)]
+            } else {
+                &[]
+            }
         };
-        let mut progress = |_: &_| match is_due() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        let mut progress = |_: &_| {
+            if is_due() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         };
         let options = ParseOptions::new().progress_callback(&mut progress);
         let tree = parser.parse_with_options(&mut read, old, Some(options));

@@ -118,9 +118,10 @@ impl ReadOp {
         let refuse = |field: &'static str| move |message| Refusal::new(field, message);
         let whole = op.context.as_deref().unwrap_or(&op.pat);
         let grammar = Grammar::for_pattern(language, whole, stop).map_err(refuse("pat"))?;
-        let readings = match op.context.is_some() || op.selector.is_some() {
-            true => vec![read_selected(op, &grammar)?],
-            false => read_pattern(&op.pat, &grammar).map_err(refuse("pat"))?,
+        let readings = if op.context.is_some() || op.selector.is_some() {
+            vec![read_selected(op, &grammar)?]
+        } else {
+            read_pattern(&op.pat, &grammar).map_err(refuse("pat"))?
         };
         let mut variables = Variables::default();
         for reading in &readings {
@@ -204,18 +205,20 @@ fn read_pattern(text: &str, grammar: &Grammar) -> Result<Vec<Reading>, String> {
             members.filter_map(|(before, after)| read_at(before, text.trim(), after, grammar)),
         );
     }
-    match patterns.is_empty() {
-        true => alone.map(|_| Vec::new()),
-        false => Ok(patterns.into_iter().filter_map(Reading::new).collect()),
+    if patterns.is_empty() {
+        alone.map(|_| Vec::new())
+    } else {
+        Ok(patterns.into_iter().filter_map(Reading::new).collect())
     }
 }
 
 /// Returns the context of code that is only valid there, such as class members: the text before it
 /// and after it.
 fn members(language: Language) -> &'static [(&'static str, &'static str)] {
-    match language.is_script() {
-        true => &[("class C {\n", "\n}\n")],
-        false => &[],
+    if language.is_script() {
+        &[("class C {\n", "\n}\n")]
+    } else {
+        &[]
     }
 }
 

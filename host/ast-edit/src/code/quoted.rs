@@ -33,10 +33,11 @@ pub(super) fn with_strings(text: &str, grammar: &Grammar) -> Option<Pattern> {
     if names.is_empty() {
         return None;
     }
-    let mut pattern = match is_json {
-        true => read_at("{\n", quoted.trim(), "\n}\n", grammar)
-            .or_else(|| read_alone(&quoted, grammar).ok())?,
-        false => read_alone(&quoted, grammar).ok()?,
+    let mut pattern = if is_json {
+        read_at("{\n", quoted.trim(), "\n}\n", grammar)
+            .or_else(|| read_alone(&quoted, grammar).ok())?
+    } else {
+        read_alone(&quoted, grammar).ok()?
     };
     unquote(&mut pattern.node, &names);
     Some(pattern)

@@ -329,22 +329,24 @@ pub(crate) fn errors(
     let offset = mark(source);
     let document = Document::parse(&source[offset..], Grammar::new(language, stop))?;
     let damage = SyntaxErrors::of(&document);
-    match document.was_stopped() {
-        true => Err(ParseFailure::Stopped),
-        false => Ok(damage.map(|damage| {
+    if document.was_stopped() {
+        Err(ParseFailure::Stopped)
+    } else {
+        Ok(damage.map(|damage| {
             (
                 damage.count(),
                 Lines::of(source).at(damage.first() + offset),
             )
-        })),
+        }))
     }
 }
 
 /// Returns the length in bytes of the byte order mark at the start of a source.
 fn mark(source: &str) -> usize {
-    match source.starts_with('\u{feff}') {
-        true => '\u{feff}'.len_utf8(),
-        false => 0,
+    if source.starts_with('\u{feff}') {
+        '\u{feff}'.len_utf8()
+    } else {
+        0
     }
 }
 

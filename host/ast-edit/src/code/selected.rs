@@ -39,13 +39,14 @@ impl<'a> PatternContext<'a> {
         let (before, after) = context
             .split_once(text)
             .ok_or_else(|| refuse("it doesn't contain `pat` exactly as written"))?;
-        match after.contains(text) && !text.is_empty() {
-            true => Err(refuse("it contains `pat` more than once")),
-            false => Ok(Self {
+        if after.contains(text) && !text.is_empty() {
+            Err(refuse("it contains `pat` more than once"))
+        } else {
+            Ok(Self {
                 before,
                 text,
                 after,
-            }),
+            })
         }
     }
 

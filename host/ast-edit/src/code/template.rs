@@ -50,19 +50,16 @@ impl Template {
     pub fn read(out: &str, language: Language, variables: &Variables<'_>) -> Result<Self, String> {
         let has_own = language.has_variables_with_dollars()
             && escapes(out).any(|piece| matches!(piece, Piece::Own(_)));
-        let text = match has_own {
-            false => {
-                check_template(out, variables)?;
-                Cow::Borrowed(out)
-            }
-            true => {
-                for piece in escapes(out) {
-                    if let Piece::Text(text) = piece {
-                        check_template(text, variables)?;
-                    }
+        let text = if has_own {
+            for piece in escapes(out) {
+                if let Piece::Text(text) = piece {
+                    check_template(text, variables)?;
                 }
-                Cow::Owned(with_other_sign(out))
             }
+            Cow::Owned(with_other_sign(out))
+        } else {
+            check_template(out, variables)?;
+            Cow::Borrowed(out)
         };
         let sign = if has_own { other_sign(out) } else { '$' };
         let parts = parts(&text, sign);
@@ -256,11 +253,10 @@ fn check_template(template: &str, variables: &Variables<'_>) -> Result<(), Strin
         }
         let used = format!("{}{name}", "$".repeat(dollars));
         let there = if dollars == 3 { "$" } else { "$$$" };
-        return Err(match other.contains(name) {
-            true => {
-                format!("it uses `{used}`, and `pat` has `{there}{name}`; write it the same way")
-            }
-            false => format!("it uses `{used}`, which `pat` doesn't have"),
+        return Err(if other.contains(name) {
+            format!("it uses `{used}`, and `pat` has `{there}{name}`; write it the same way")
+        } else {
+            format!("it uses `{used}`, which `pat` doesn't have")
         });
     }
     Ok(())

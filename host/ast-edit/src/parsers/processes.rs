@@ -61,9 +61,10 @@ impl Processes {
         let mut indices = ops.iter().map(|op| op.index);
         let mut others = refused.iter().map(|(index, _)| *index);
         let is_op = |index| index < self.ops.len();
-        match indices.all(is_op) && others.all(is_op) {
-            true => Ok(Outline::new(language, ops, refused)),
-            false => Err(does_not_fit()),
+        if indices.all(is_op) && others.all(is_op) {
+            Ok(Outline::new(language, ops, refused))
+        } else {
+            Err(does_not_fit())
         }
     }
 

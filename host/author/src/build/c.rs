@@ -89,9 +89,10 @@ async fn find_compiler(toolchain: &Toolchain<'_>) -> Result<Vec<OsString>, Error
             .split_whitespace()
             .map(OsString::from)
             .collect();
-        return match words.is_empty() {
-            true => Err(Error::usage(anyhow!("{COMPILER} names no compiler"))),
-            false => Ok(words),
+        return if words.is_empty() {
+            Err(Error::usage(anyhow!("{COMPILER} names no compiler")))
+        } else {
+            Ok(words)
         };
     }
     let zig = |program: PathBuf, module: &[&str]| {
@@ -128,13 +129,14 @@ fn sources(project: &Project) -> Result<Vec<PathBuf>, Error> {
         return Ok(named.clone());
     }
     let sources = sources_in(&project.folder, "src");
-    match sources.is_empty() {
-        false => Ok(sources),
-        true => Err(Error::usage(anyhow!(
+    if sources.is_empty() {
+        Err(Error::usage(anyhow!(
             "there is no .c file in {}",
             project.folder.join("src").display()
         ))
-        .with_advice("name the sources in airlock.toml: [c] sources = [\"tool.c\"]")),
+        .with_advice("name the sources in airlock.toml: [c] sources = [\"tool.c\"]"))
+    } else {
+        Ok(sources)
     }
 }
 
@@ -163,15 +165,16 @@ struct Provided {
 /// Provides the bindings and the SDK: the project's copy, or else that of this program.
 fn provide_sdk(project: &Path) -> Result<Provided, Error> {
     let generated = project.join(GENERATED);
-    let mut provided = match sdk::is_kept(project, Language::C) {
-        true => Provided {
+    let mut provided = if sdk::is_kept(project, Language::C) {
+        Provided {
             headers: vec![sdk::FOLDER, GENERATED],
             link: sources_in(project, sdk::FOLDER),
-        },
-        false => Provided {
+        }
+    } else {
+        Provided {
             headers: vec![GENERATED],
             link: write_sdk(&generated)?,
-        },
+        }
     };
     for (name, contents) in World::read()?.for_c()?.iter() {
         bindings::write(&generated.join(name), contents)?;

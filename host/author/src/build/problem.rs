@@ -71,9 +71,10 @@ pub fn tell(problems: &[Problem], trace: &str, ended: &ProgramOutput, on: &Toolc
     // best.
     let verbose = (!is_traced && hides_much(&all, trace)).then_some(VERBOSE);
     let advice: Vec<&str> = first.help.as_deref().into_iter().chain(verbose).collect();
-    match advice.is_empty() {
-        true => error,
-        false => error.with_advice(advice.join("; ")),
+    if advice.is_empty() {
+        error
+    } else {
+        error.with_advice(advice.join("; "))
     }
 }
 

@@ -65,9 +65,10 @@ pub async fn build(
     let python = find_python(&project.folder)?;
     let described = read(&project.folder.join("pyproject.toml"))?;
     let Some(version) = sdk_version(&python, project, toolchain).await? else {
-        let sdk = match sdk::is_kept(&project.folder, Language::Python) {
-            true => project.folder.join(sdk::FOLDER).display().to_string(),
-            false => described.sdk().to_owned(),
+        let sdk = if sdk::is_kept(&project.folder, Language::Python) {
+            project.folder.join(sdk::FOLDER).display().to_string()
+        } else {
+            described.sdk().to_owned()
         };
         let command = install_command(&project.folder, &python, &sdk);
         return Err(missing("the SDK for Python", &command));

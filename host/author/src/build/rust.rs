@@ -118,12 +118,13 @@ async fn check_target(project: &Project, toolchain: &Toolchain<'_>) -> Result<()
         .flatten()
         .flatten()
         .any(|file| file.file_name().to_string_lossy().starts_with("libstd-"));
-    match present {
-        true => Ok(()),
-        false => Err(missing(
+    if present {
+        Ok(())
+    } else {
+        Err(missing(
             "Rust's standard library for WebAssembly",
             "rustup target add wasm32-wasip2",
-        )),
+        ))
     }
 }
 
@@ -218,9 +219,10 @@ fn component_of(manifest: &Path, said: &[u8]) -> Option<PathBuf> {
         };
         let same = manifest_path.canonicalize().is_ok_and(|p| p == manifest);
         let is_component = |file: &PathBuf| file.extension().is_some_and(|end| end == "wasm");
-        match same && target.makes_components() {
-            true => filenames.into_iter().find(is_component),
-            false => None,
+        if same && target.makes_components() {
+            filenames.into_iter().find(is_component)
+        } else {
+            None
         }
     })
 }

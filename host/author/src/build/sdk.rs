@@ -174,9 +174,10 @@ pub fn difference(project: &Path, language: Language) -> Result<Option<String>, 
     if stamp.language != language || stamp.digest == Sdk::of(language)?.digest() {
         return Ok(None);
     }
-    let which = match stamp.version == VERSION {
-        true => format!("is another one of the version {VERSION} than this program's"),
-        false => format!("is {}, and this program's is {VERSION}", stamp.version),
+    let which = if stamp.version == VERSION {
+        format!("is another one of the version {VERSION} than this program's")
+    } else {
+        format!("is {}, and this program's is {VERSION}", stamp.version)
     };
     Ok(Some(format!(
         "note: the SDK in `{FOLDER}` {which}; to take that: airlock new --update-sdk"

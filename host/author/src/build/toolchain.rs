@@ -105,9 +105,10 @@ impl<'a> Toolchain<'a> {
     pub(super) async fn run(&self, what: &str, command: &mut Command) -> Result<Vec<u8>, Error> {
         let ended = self.run_to_its_end(what, command).await?;
         self.pass_on(&ended.said);
-        match ended.succeeded() {
-            true => Ok(ended.stdout),
-            false => Err(ended.error(!ended.said.is_empty())),
+        if ended.succeeded() {
+            Ok(ended.stdout)
+        } else {
+            Err(ended.error(!ended.said.is_empty()))
         }
     }
 
@@ -164,9 +165,10 @@ impl ProgramOutput {
     /// shown.
     pub fn error(&self, was_shown: bool) -> Error {
         let error = anyhow!("`{}` failed ({})", self.name, self.status);
-        failed(error).with_advice(match was_shown {
-            true => "see its output above",
-            false => "run it by hand in the project's folder to see why",
+        failed(error).with_advice(if was_shown {
+            "see its output above"
+        } else {
+            "run it by hand in the project's folder to see why"
         })
     }
 }
@@ -185,9 +187,10 @@ pub fn missing(what: &str, command: &str) -> Error {
 /// Returns the command that installs a language if this system has packages for it, and the site
 /// to get it from otherwise.
 pub fn packaged(debian: &str, homebrew: &str, site: &str) -> String {
-    match cfg!(target_os = "macos") {
-        true => format!("brew install {homebrew} (or see {site})"),
-        false => format!("apt-get install {debian} (or see {site})"),
+    if cfg!(target_os = "macos") {
+        format!("brew install {homebrew} (or see {site})")
+    } else {
+        format!("apt-get install {debian} (or see {site})")
     }
 }
 

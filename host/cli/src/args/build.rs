@@ -64,9 +64,10 @@ fn project_of_module(path: &Path) -> Option<(PathBuf, PathBuf)> {
     let above = path.ancestors().skip(1).find(has_manifest);
     let folder = above.or_else(|| path.parent())?;
     let module = path.strip_prefix(folder).ok()?.to_owned();
-    let folder = match folder.as_os_str().is_empty() {
-        true => PathBuf::from("."),
-        false => folder.to_owned(),
+    let folder = if folder.as_os_str().is_empty() {
+        PathBuf::from(".")
+    } else {
+        folder.to_owned()
     };
     Some((folder, module))
 }

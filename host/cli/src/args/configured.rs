@@ -43,9 +43,10 @@ pub fn session_unless(
     config: Option<&Path>,
     given: SessionArgs,
 ) -> Result<Option<SessionChoice>, Failure> {
-    match all {
-        true => Ok(None),
-        false => session(config, given).map(Some),
+    if all {
+        Ok(None)
+    } else {
+        session(config, given).map(Some)
     }
 }
 

@@ -33,11 +33,10 @@ Environment:
                      example: /opt/wasi-sdk/bin/clang --target=wasm32-wasip1; default: zig";
 
 /// What this program was built without.
-pub const LEFT_OUT: &str = match cfg!(feature = "author") {
-    true => "",
-    false => {
-        "\n\nThis program was built without `new`, `build` and `test`, for those who write tools (its feature `author`)."
-    }
+pub const LEFT_OUT: &str = if cfg!(feature = "author") {
+    ""
+} else {
+    "\n\nThis program was built without `new`, `build` and `test`, for those who write tools (its feature `author`)."
 };
 
 pub const RUN_EXAMPLES: &str = "\

@@ -53,9 +53,10 @@ impl RunLine {
     }
 
     pub fn format(&self) -> Format {
-        match self.is_json && !self.wants_help {
-            true => Format::Json,
-            false => Format::Text,
+        if self.is_json && !self.wants_help {
+            Format::Json
+        } else {
+            Format::Text
         }
     }
 

@@ -201,8 +201,9 @@ impl HttpArgs {
 
 /// What the command line says, where it says anything.
 fn listed(given: Vec<String>, said: Option<Vec<String>>) -> Vec<String> {
-    match given.is_empty() {
-        true => said.unwrap_or_default(),
-        false => given,
+    if given.is_empty() {
+        said.unwrap_or_default()
+    } else {
+        given
     }
 }

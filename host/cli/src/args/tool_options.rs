@@ -151,9 +151,10 @@ impl ToolOption {
 
     /// In a list of objects, each of them has it.
     fn once(&self, arg: Arg) -> Arg {
-        match self.param.place.parts().contains(&Part::Items) {
-            true => arg.action(ArgAction::Append),
-            false => arg,
+        if self.param.place.parts().contains(&Part::Items) {
+            arg.action(ArgAction::Append)
+        } else {
+            arg
         }
     }
 

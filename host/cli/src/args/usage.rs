@@ -20,10 +20,7 @@ pub fn report(error: &Error) -> Exit {
     }
     // Fails where the reader had enough, as `head` has.
     let _ = error.print();
-    match asked_for {
-        true => Exit::Done,
-        false => Exit::Usage,
-    }
+    if asked_for { Exit::Done } else { Exit::Usage }
 }
 
 /// What the parser says first is what is wrong; what follows is advice and a synopsis.

@@ -85,9 +85,10 @@ fn report(checked: &[Checked], settings: Option<Vec<Told>>, out: &mut Output) ->
             out.show(&table(settings));
         }
     }
-    match problems.is_empty() {
-        true => Exit::Done,
-        false => Exit::Usage,
+    if problems.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Usage
     }
 }
 
@@ -191,16 +192,18 @@ fn budget(settings: &Settings) -> Told {
         settings.workspace_rules.budget,
     );
     let budget = operator.narrowed_by(own);
-    let value = match budget == Budget::default() {
-        true => Value::from("none"),
-        false => budget.to_string().into(),
+    let value = if budget == Budget::default() {
+        Value::from("none")
+    } else {
+        budget.to_string().into()
     };
     Told {
         key: "budget",
         value,
-        from: match own == Budget::default() {
-            true => "the operator".to_owned(),
-            false => "the operator and the workspace".to_owned(),
+        from: if own == Budget::default() {
+            "the operator".to_owned()
+        } else {
+            "the operator and the workspace".to_owned()
         },
     }
 }

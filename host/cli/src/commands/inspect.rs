@@ -144,12 +144,11 @@ fn of_tool(tool: &ToolDefinition) -> Block {
         block = block.line(name.with(format!(" {}", traits.join(", "))).indented(2));
     }
     let params = params::of(&tool.parameters.value());
-    let block = match params.is_empty() {
-        true => block.line(Line::from("It lists no params.").indented(2)),
-        false => {
-            let rows: Vec<table::Row<'_>> = params.iter().map(table::Row::of).collect();
-            block.line("").block(table::of("param", &rows).indented(2))
-        }
+    let block = if params.is_empty() {
+        block.line(Line::from("It lists no params.").indented(2))
+    } else {
+        let rows: Vec<table::Row<'_>> = params.iter().map(table::Row::of).collect();
+        block.line("").block(table::of("param", &rows).indented(2))
     };
     block.quoted()
 }

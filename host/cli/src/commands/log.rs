@@ -124,13 +124,15 @@ async fn latest(
     filter: &Filter,
     store: &Store,
 ) -> Result<(Vec<ActionRecord>, Vec<DeniedAction>), Failure> {
-    let decisions = match filter.state.is_none_or(State::is_decision) {
-        true => store.durable().resolved_actions(query).await?,
-        false => Vec::new(),
+    let decisions = if filter.state.is_none_or(State::is_decision) {
+        store.durable().resolved_actions(query).await?
+    } else {
+        Vec::new()
     };
-    let denials = match filter.state.is_none_or(|state| !state.is_decision()) {
-        true => store.durable().denied_actions(query).await?,
-        false => Vec::new(),
+    let denials = if filter.state.is_none_or(|state| !state.is_decision()) {
+        store.durable().denied_actions(query).await?
+    } else {
+        Vec::new()
     };
     Ok((decisions, denials))
 }
@@ -162,9 +164,10 @@ fn tell_of_none(
     store: &Store,
     out: &mut Output,
 ) {
-    let such = match request.filter.is_empty() {
-        true => "Nothing has been decided yet",
-        false => "Nothing of the kind has been decided",
+    let such = if request.filter.is_empty() {
+        "Nothing has been decided yet"
+    } else {
+        "Nothing of the kind has been decided"
     };
     let Some(choice) = choice else {
         return out.line(format!("{such}."));

@@ -184,9 +184,10 @@ impl<'a> Reader<'a> {
         match (name, schema.get("items")) {
             ("array", Some(items)) => {
                 let kind = self.kind(items, depth - 1);
-                match kind.contains(" | ") {
-                    true => format!("array of ({kind})"),
-                    false => format!("array of {kind}"),
+                if kind.contains(" | ") {
+                    format!("array of ({kind})")
+                } else {
+                    format!("array of {kind}")
                 }
             }
             _ => name.to_owned(),

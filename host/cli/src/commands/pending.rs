@@ -85,9 +85,10 @@ impl Listing {
         if expired > 0 {
             open = read().await?;
         }
-        let calls = match verbose {
-            true => Calls::read(store, &open).await?,
-            false => Calls::default(),
+        let calls = if verbose {
+            Calls::read(store, &open).await?
+        } else {
+            Calls::default()
         };
         let marks = Marks::of(&open, store, |action| calls.of(action)).await?;
         Ok(Self {
@@ -214,12 +215,15 @@ impl Calls {
 
 /// Returns the notes on an action in the list: changed files, lookalikes, and newer applies.
 fn told_of(action: &PendingAction, marks: &Marks, store: &Store) -> Vec<String> {
-    let same = marks.same_as(action).map(|same| match same.by_call {
-        true => format!("the same preview as {}", same.id.short()),
-        false => format!(
-            "the same plugin, tool, label and details as {}: perhaps the same preview twice",
-            same.id.short()
-        ),
+    let same = marks.same_as(action).map(|same| {
+        if same.by_call {
+            format!("the same preview as {}", same.id.short())
+        } else {
+            format!(
+                "the same plugin, tool, label and details as {}: perhaps the same preview twice",
+                same.id.short()
+            )
+        }
     });
     let since = marks.applied_since(action).map(|latest| {
         format!(

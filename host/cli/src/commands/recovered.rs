@@ -36,9 +36,10 @@ pub async fn recover_session(store: &Store, session: &SessionId) -> Result<(), F
 }
 
 fn tell(store: &Store, found: &RecoveredAction) {
-    let what = match found.applied {
-        true => "had taken effect: it is applied",
-        false => "had changed nothing: it is pending as before",
+    let what = if found.applied {
+        "had taken effect: it is applied"
+    } else {
+        "had changed nothing: it is pending as before"
     };
     let show = store.command(&["show", found.action.as_str()]);
     let message = Line::new()

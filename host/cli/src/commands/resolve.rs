@@ -278,9 +278,10 @@ impl Desk<'_> {
             return Ok(Exit::Done);
         };
         out.json(&json!({"resolved": all(before), "failed": failed.report()}));
-        let failure = match self.interrupt.happened() {
-            true => Failure::interrupted(),
-            false => explain(error, failed, self.store),
+        let failure = if self.interrupt.happened() {
+            Failure::interrupted()
+        } else {
+            explain(error, failed, self.store)
         };
         if out.is_json() {
             return Ok(failure.exit());
@@ -334,9 +335,10 @@ impl Desk<'_> {
             resolution = resolution.in_same_workspace();
         }
         let context = self.context(&target, out)?;
-        let by_whom = match self.asks {
-            true => decider::person_at_terminal(),
-            false => context.user.clone().into(),
+        let by_whom = if self.asks {
+            decider::person_at_terminal()
+        } else {
+            context.user.clone().into()
         };
         let resolved = context
             .resolve(&target.action, resolution, by_whom, place)

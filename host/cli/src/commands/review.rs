@@ -24,11 +24,12 @@ impl FromStr for ReviewName {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let digits = text.strip_prefix("sha256:").unwrap_or(text);
         let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-        match is_hex && (DIGITS..=64).contains(&digits.len()) {
-            true => Ok(Self(digits.to_ascii_lowercase())),
-            false => Err(format!(
+        if is_hex && (DIGITS..=64).contains(&digits.len()) {
+            Ok(Self(digits.to_ascii_lowercase()))
+        } else {
+            Err(format!(
                 "expected `sha256:` and at least {DIGITS} hexadecimal digits, as `airlock show` prints them"
-            )),
+            ))
         }
     }
 }
@@ -43,12 +44,13 @@ impl ReviewName {
         let record = store.find(target.action.id.as_str()).await?;
         let now = store.effects(&record).await?.unwrap_or_default();
         let digest = now.digest();
-        match digest.to_hex().starts_with(&self.0) {
-            true => Ok(digest),
-            false => Err(Failure::from(&Error::NotReviewed {
+        if digest.to_hex().starts_with(&self.0) {
+            Ok(digest)
+        } else {
+            Err(Failure::from(&Error::NotReviewed {
                 action: Box::new(NamedAction::from(&*target.action)),
                 now: Box::new(now),
-            })),
+            }))
         }
     }
 }

@@ -114,9 +114,10 @@ pub async fn run(
     if !outcome.pushed.is_empty() {
         tell_workspace_elsewhere(request, out);
     }
-    match decider.is_somebody() {
-        true => out.page(&decider.preview(&seen)),
-        false => out.show(&decider.preview(&seen)),
+    if decider.is_somebody() {
+        out.page(&decider.preview(&seen))
+    } else {
+        out.show(&decider.preview(&seen))
     }
     if let (Some(obstacle), false) = (context.session.apply_obstacle(), outcome.pushed.is_empty()) {
         let note = Line::new()
@@ -126,9 +127,10 @@ pub async fn run(
             .hanging(2);
         show_on_stderr(&Block::from(note));
     }
-    let notifier = match decider.is_on_the_line() {
-        true => None,
-        false => Notifier::of(request.notify.as_deref(), &context.session, &store),
+    let notifier = if decider.is_on_the_line() {
+        None
+    } else {
+        Notifier::of(request.notify.as_deref(), &context.session, &store)
     };
     let notifier = notifier.map(|notifier| notifier.begin(&outcome.pushed, context.own.clone()));
     let resolved = decider.decide(&context, &seen, out).await;
@@ -207,9 +209,10 @@ async fn call(context: &CommandContext, tool: &str, called: &Call) -> Result<Cal
         Ok(outcome) => return Ok(outcome),
         Err(error) => error,
     };
-    Err(match context.interrupt.happened() {
-        true => Failure::interrupted(),
-        false => called.explain(&error),
+    Err(if context.interrupt.happened() {
+        Failure::interrupted()
+    } else {
+        called.explain(&error)
     })
 }
 

@@ -88,9 +88,10 @@ pub async fn serve(request: Request, verbose: u8) -> Result<Exit, Failure> {
         None => over_stdio(&setup, &interrupt, hangups).await?,
         Some(over) => http::serve(over, &setup, &interrupt, hangups).await?,
     }
-    Ok(match interrupt.happened() {
-        true => Exit::Interrupted,
-        false => Exit::Done,
+    Ok(if interrupt.happened() {
+        Exit::Interrupted
+    } else {
+        Exit::Done
     })
 }
 

@@ -67,9 +67,10 @@ pub fn block(record: &ActionRecord, call: Option<&CallRecord>, effects: Option<&
         Some(effects) => {
             let preview = call.map_or(&[][..], |call| &call.content);
             let block = block.block(Block::effects_below(effects, preview).indented(2));
-            match record.resolved.is_none() && effects.verified {
-                true => block.line(format!("  Review: {}", review::shown(&effects.digest()))),
-                false => block,
+            if record.resolved.is_none() && effects.verified {
+                block.line(format!("  Review: {}", review::shown(&effects.digest())))
+            } else {
+                block
             }
         }
         None if record.resolved.is_some() => block,

@@ -15,9 +15,10 @@ pub fn human(bytes: u64) -> String {
         size /= 1024.0;
         unit += 1;
     }
-    match size < 10.0 {
-        true => format!("{size:.1} {}", UNITS[unit]),
-        false => format!("{size:.0} {}", UNITS[unit]),
+    if size < 10.0 {
+        format!("{size:.1} {}", UNITS[unit])
+    } else {
+        format!("{size:.0} {}", UNITS[unit])
     }
 }
 

@@ -27,9 +27,10 @@ pub fn on_stderr() -> Renderer {
 /// Returns a renderer as wide as the stream's terminal. In a pipe or file, each line is one row.
 fn within(stream: impl RawStream + AsFd) -> Renderer {
     let renderer = in_colors_of(&stream);
-    match stream.is_terminal() {
-        true => renderer.width(columns_of(&stream)),
-        false => renderer,
+    if stream.is_terminal() {
+        renderer.width(columns_of(&stream))
+    } else {
+        renderer
     }
 }
 

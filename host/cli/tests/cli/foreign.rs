@@ -36,9 +36,10 @@ fn contents(folder: &Path) -> Vec<(String, Vec<u8>, SystemTime)> {
     let mut all: Vec<_> = entries
         .map(|entry| {
             let metadata = entry.metadata().unwrap();
-            let bytes = match metadata.is_file() {
-                true => fs::read(entry.path()).unwrap(),
-                false => Vec::new(),
+            let bytes = if metadata.is_file() {
+                fs::read(entry.path()).unwrap()
+            } else {
+                Vec::new()
             };
             let name = entry.file_name().into_string().unwrap();
             (name, bytes, metadata.modified().unwrap())

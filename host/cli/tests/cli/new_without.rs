@@ -22,9 +22,10 @@ fn a_language_that_is_missing_is_told_with_the_command() {
         let hint = hint.strip_prefix("to install it: ").unwrap_or_default();
         assert!(hint.contains(part), "{language}: {hint}");
     };
-    let package = match cfg!(target_os = "macos") {
-        true => ["brew install node", "brew install python"],
-        false => ["apt-get install nodejs npm", "apt-get install python3-venv"],
+    let package = if cfg!(target_os = "macos") {
+        ["brew install node", "brew install python"]
+    } else {
+        ["apt-get install nodejs npm", "apt-get install python3-venv"]
     };
     check("rust", "https://sh.rustup.rs | sh");
     check("ts", package[0]);

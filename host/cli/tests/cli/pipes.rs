@@ -150,13 +150,12 @@ fn a_pipe_in_place_of_an_ignore_file_ignores_nothing_and_is_not_waited_for() {
         let home = UserHome::new();
         fs::create_dir(home.path("sub")).unwrap();
         fs::write(home.path("sub/a.js"), "old(1);\n").unwrap();
-        match link {
-            false => make_pipe(&home.path(path)),
-            true => {
-                make_pipe(&home.path("pipe"));
-                fs::create_dir_all(home.path(path).parent().unwrap()).unwrap();
-                std::os::unix::fs::symlink(home.path("pipe"), home.path(path)).unwrap();
-            }
+        if link {
+            make_pipe(&home.path("pipe"));
+            fs::create_dir_all(home.path(path).parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(home.path("pipe"), home.path(path)).unwrap();
+        } else {
+            make_pipe(&home.path(path))
         }
         let ops = r#"{"ops": [{"pat": "old($A)", "out": "new($A)"}]}"#;
         let (code, said) = home.ends(&["run", "ast_edit", ops, "--timeout", "10"]);

@@ -240,12 +240,11 @@ fn below(folder: &Path) -> BTreeSet<String> {
     fn visit(root: &Path, folder: &Path, found: &mut BTreeSet<String>) {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            match path.is_dir() {
-                true => visit(root, &path, found),
-                false => {
-                    let below = path.strip_prefix(root).unwrap();
-                    found.insert(below.to_str().unwrap().to_owned());
-                }
+            if path.is_dir() {
+                visit(root, &path, found)
+            } else {
+                let below = path.strip_prefix(root).unwrap();
+                found.insert(below.to_str().unwrap().to_owned());
             }
         }
     }

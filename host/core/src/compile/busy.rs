@@ -29,9 +29,10 @@ mod tests {
             let is_busy = |error: &String| error == "busy";
             let made = unless_busy(is_busy, || {
                 calls += 1;
-                match calls > failures {
-                    true => Ok(()),
-                    false => Err(error.to_owned()),
+                if calls > failures {
+                    Ok(())
+                } else {
+                    Err(error.to_owned())
                 }
             });
             assert_eq!(

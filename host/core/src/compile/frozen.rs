@@ -85,9 +85,10 @@ impl Frozen {
                 hasher.update(range.ok_or(io::ErrorKind::UnexpectedEof)?);
             }
         }
-        match hasher.count() == length {
-            true => Ok(hasher.finalize()),
-            false => Err(io::ErrorKind::UnexpectedEof.into()),
+        if hasher.count() == length {
+            Ok(hasher.finalize())
+        } else {
+            Err(io::ErrorKind::UnexpectedEof.into())
         }
     }
 }
@@ -124,9 +125,10 @@ mod sealed {
         let length = bytes.len() as u64;
         let sealed = seal(memory, length)?;
         // Before it was sealed, another process of this user could have written to it.
-        match sealed.hash(blake3::Hasher::new(), length)? == blake3::hash(bytes) {
-            true => Ok(sealed),
-            false => Err(io::Error::other("it was changed before it was sealed")),
+        if sealed.hash(blake3::Hasher::new(), length)? == blake3::hash(bytes) {
+            Ok(sealed)
+        } else {
+            Err(io::Error::other("it was changed before it was sealed"))
         }
     }
 

@@ -350,11 +350,12 @@ fn needs_host(component_type: &ComponentType<'_>) -> bool {
 }
 
 fn within(what: &str, count: u64, limit: u64) -> Result<(), Unreadable> {
-    match count > limit {
-        true => Err(too_complex(format!(
+    if count > limit {
+        Err(too_complex(format!(
             "it has {count} {what}; the limit is {limit}"
-        ))),
-        false => Ok(()),
+        )))
+    } else {
+        Ok(())
     }
 }
 

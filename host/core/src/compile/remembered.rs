@@ -58,9 +58,10 @@ impl Loads {
     fn keep(&mut self, loaded: &Arc<Loaded>, most: usize) -> Option<Arc<Loaded>> {
         self.latest.retain(|kept| !Arc::ptr_eq(kept, loaded));
         self.latest.push_back(Arc::clone(loaded));
-        match self.latest.len() > most {
-            true => self.latest.pop_front(),
-            false => None,
+        if self.latest.len() > most {
+            self.latest.pop_front()
+        } else {
+            None
         }
     }
 }

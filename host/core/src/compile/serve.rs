@@ -44,8 +44,9 @@ fn failure(error: &wasmtime::Error) -> Answer {
         cause.is::<wasmtime::OutOfMemory>()
             || system.is_some_and(|error| error.kind() == io::ErrorKind::OutOfMemory)
     });
-    match out_of_memory {
-        true => Answer::OutOfMemory,
-        false => Answer::Refused(super::causes(error)),
+    if out_of_memory {
+        Answer::OutOfMemory
+    } else {
+        Answer::Refused(super::causes(error))
     }
 }

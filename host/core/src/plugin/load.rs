@@ -183,13 +183,14 @@ fn make<'a>(engine: &'a Engine, source: &'a PluginBytes) -> BoxFuture<'a, Result
 
 fn check_size(engine: &Engine, name: &str, size: u64) -> Result<(), LoadError> {
     let limit = engine.plugin_bytes();
-    match size > limit as u64 {
-        true => Err(LoadError::TooLarge {
+    if size > limit as u64 {
+        Err(LoadError::TooLarge {
             plugin: name.to_owned(),
             size,
             limit,
-        }),
-        false => Ok(()),
+        })
+    } else {
+        Ok(())
     }
 }
 

@@ -275,9 +275,10 @@ impl Session {
                 let (asked_by, person) = (decided_by.clone(), DeniedBy::Person(person));
                 let denial = Denial::new(resolution, asked_by, person, &reason);
                 self.record_denial(action, denial).await;
-                let reason = match advice.is_empty() {
-                    true => reason,
-                    false => format!("{reason}. {advice}"),
+                let reason = if advice.is_empty() {
+                    reason
+                } else {
+                    format!("{reason}. {advice}")
                 };
                 return Err(refused(named(), reason));
             }

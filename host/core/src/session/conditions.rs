@@ -31,9 +31,10 @@ pub(super) fn conditions(
         Some(review) if !policy.fresh_randomness => review.seed.clone(),
         _ => new_seed().map_err(|error| Error::host("found no randomness", error))?,
     };
-    let mut conditions = match policy.real_time {
-        true => Conditions::from_now(seed),
-        false => Conditions::new(seed, action.pushed_at),
+    let mut conditions = if policy.real_time {
+        Conditions::from_now(seed)
+    } else {
+        Conditions::new(seed, action.pushed_at)
     };
     conditions.files_moved = files_moved;
     conditions.are_granted = policy.real_time || policy.fresh_randomness;

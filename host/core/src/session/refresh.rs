@@ -137,9 +137,10 @@ impl Session {
         let mut old = Vec::new();
         for stacked in pending {
             let action = &stacked.action;
-            let guest_state = match action.has_reject {
-                true => store.guest_state(self.id(), &action.id).await?,
-                false => None,
+            let guest_state = if action.has_reject {
+                store.guest_state(self.id(), &action.id).await?
+            } else {
+                None
             };
             old.push(Old {
                 stacked,

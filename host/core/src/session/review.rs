@@ -32,15 +32,16 @@ impl Session {
             return Ok(None);
         };
         let id = found.action.id.clone();
-        let record = match self.may_rehearse() {
-            true => match unless_cancelled(cancel, self.review(&id)).await? {
+        let record = if self.may_rehearse() {
+            match unless_cancelled(cancel, self.review(&id)).await? {
                 // The claim reports these, too.
                 Err(Error::PluginGone(_) | Error::ProducerGone { .. } | Error::InstanceGone) => {
                     return Ok(None);
                 }
                 record => record?,
-            },
-            false => store.effects(self.id(), &id).await?,
+            }
+        } else {
+            store.effects(self.id(), &id).await?
         };
         let same_workspace = resolution.same_workspace;
         let current = self.current_review(store, &found, record, same_workspace, cancel);
@@ -85,12 +86,13 @@ impl Session {
             None if !record.replaced => true,
             None => is_model && self.has_told(review),
         };
-        match is_reviewed {
-            true => Ok(()),
-            false => Err(Error::NotReviewed {
+        if is_reviewed {
+            Ok(())
+        } else {
+            Err(Error::NotReviewed {
                 action: Box::new(NamedAction::from(&*review.action)),
                 now: Box::new(record.effects.clone()),
-            }),
+            })
         }
     }
 

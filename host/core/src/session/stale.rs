@@ -209,12 +209,13 @@ impl Session {
         let Some(now) = unless_cancelled(cancel, rehearsing).await?? else {
             return Ok(review);
         };
-        match now.effects.is_same(&review.effects) {
-            true => Ok(now),
-            false => Err(Error::Different {
+        if now.effects.is_same(&review.effects) {
+            Ok(now)
+        } else {
+            Err(Error::Different {
                 action: Box::new(NamedAction::from(&*found.action)),
                 difference: Box::new(Difference::new(review.effects, now.effects, false)),
-            }),
+            })
         }
     }
 }
@@ -268,8 +269,9 @@ fn standing(
             changed.map_err(|error| Error::workspace(folder.path(), &error))?
         }
     };
-    Ok(match moved {
-        true => Freshness::Moved,
-        false => Freshness::AsItWas,
+    Ok(if moved {
+        Freshness::Moved
+    } else {
+        Freshness::AsItWas
     })
 }

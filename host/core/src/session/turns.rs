@@ -55,9 +55,10 @@ impl Turns {
             .collect();
         *left = still;
         let is_left = |action: &BriefAction| left.contains(action.id());
-        match pending.first().is_some_and(is_left) {
-            true => pending.clear(),
-            false => pending.retain(|action| !is_left(action)),
+        if pending.first().is_some_and(is_left) {
+            pending.clear()
+        } else {
+            pending.retain(|action| !is_left(action))
         }
     }
 
@@ -118,9 +119,10 @@ impl Session {
         turns.leave_out_left(&mut pending);
         let before = turns.at_last_turn.swap(resolutions, Ordering::Relaxed);
         let mut steering = turns.steering();
-        steering.report(match resolutions == before {
-            true => TurnReport::Ignored,
-            false => TurnReport::Resolved,
+        steering.report(if resolutions == before {
+            TurnReport::Ignored
+        } else {
+            TurnReport::Resolved
         });
         let mut turn = steering.next_turn(&pending, settings);
         turn.pending = count;

@@ -346,9 +346,10 @@ impl WasiDescriptor for FilesView<'_> {
         if let Some(viewed) = self.viewed(&fd)? {
             let target = viewed.directory()?.read_link(&path).map_err(code)?;
             // The guest must not see absolute targets.
-            return match target.starts_with('/') {
-                true => Err(ErrorCode::NotPermitted.into()),
-                false => Ok(target),
+            return if target.starts_with('/') {
+                Err(ErrorCode::NotPermitted.into())
+            } else {
+                Ok(target)
             };
         }
         WasiDescriptor::readlink_at(&mut self.inner, fd, path).await

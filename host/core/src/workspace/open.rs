@@ -27,9 +27,10 @@ pub(super) struct Opened {
 }
 
 pub(super) fn check_path(path: &str) -> Result<(), ErrorCode> {
-    match path.len() > MAX_PATH_BYTES {
-        true => Err(ErrorCode::NameTooLong),
-        false => Ok(()),
+    if path.len() > MAX_PATH_BYTES {
+        Err(ErrorCode::NameTooLong)
+    } else {
+        Ok(())
     }
 }
 
@@ -40,9 +41,10 @@ pub(super) fn look(directory: &File, path: &str, follow: FollowSymlinks) -> Opti
 }
 
 pub(super) fn follows(flags: PathFlags) -> FollowSymlinks {
-    match flags.contains(PathFlags::SYMLINK_FOLLOW) {
-        true => FollowSymlinks::Yes,
-        false => FollowSymlinks::No,
+    if flags.contains(PathFlags::SYMLINK_FOLLOW) {
+        FollowSymlinks::Yes
+    } else {
+        FollowSymlinks::No
     }
 }
 
@@ -50,9 +52,10 @@ pub(super) fn follows(flags: PathFlags) -> FollowSymlinks {
 /// refuses links.
 pub(super) fn check_kind(found: &Metadata) -> Result<(), ErrorCode> {
     let kind = found.file_type();
-    match kind.is_file() || kind.is_dir() || kind.is_symlink() {
-        true => Ok(()),
-        false => Err(ErrorCode::Unsupported),
+    if kind.is_file() || kind.is_dir() || kind.is_symlink() {
+        Ok(())
+    } else {
+        Err(ErrorCode::Unsupported)
     }
 }
 
@@ -101,9 +104,10 @@ fn options(
     let mut options = OpenOptions::new();
     let mut mode = OpenMode::empty();
     if open.contains(OpenFlags::CREATE) {
-        match open.contains(OpenFlags::EXCLUSIVE) {
-            true => options.create_new(true),
-            false => options.create(true),
+        if open.contains(OpenFlags::EXCLUSIVE) {
+            options.create_new(true)
+        } else {
+            options.create(true)
         };
     }
     options.truncate(open.contains(OpenFlags::TRUNCATE));

@@ -61,10 +61,11 @@ pub(super) struct FoundEntry {
 
 impl FoundEntry {
     pub fn of(metadata: &Metadata) -> Self {
-        let contents = match metadata.is_dir() {
+        let contents = if metadata.is_dir() {
             // The size that a directory reports is not the guest's choice.
-            true => 0,
-            false => metadata.len(),
+            0
+        } else {
+            metadata.len()
         };
         Self {
             id: id_of(metadata),

@@ -22,9 +22,10 @@ pub(super) fn remove(top: &Path) -> io::Result<()> {
         let mut folders = Vec::new();
         for entry in fs::read_dir(top)? {
             let entry = entry?;
-            match entry.file_type()?.is_dir() {
-                true => folders.push(entry.path()),
-                false => fs::remove_file(entry.path())?,
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path())
+            } else {
+                fs::remove_file(entry.path())?
             }
         }
         if folders.is_empty() {
@@ -33,9 +34,10 @@ pub(super) fn remove(top: &Path) -> io::Result<()> {
         for folder in folders {
             for entry in fs::read_dir(&folder)? {
                 let entry = entry?;
-                match entry.file_type()?.is_dir() {
-                    true => move_up(&entry.path(), top, &mut moved)?,
-                    false => fs::remove_file(entry.path())?,
+                if entry.file_type()?.is_dir() {
+                    move_up(&entry.path(), top, &mut moved)?
+                } else {
+                    fs::remove_file(entry.path())?
                 }
             }
             fs::remove_dir(&folder)?;

@@ -52,9 +52,10 @@ impl ViewedFile {
     }
 
     fn opened_for(&self, flag: DescriptorFlags) -> Result<&OpenFile, ErrorCode> {
-        match self.flags.contains(flag) {
-            true => Ok(&self.file),
-            false => Err(ErrorCode::BadDescriptor),
+        if self.flags.contains(flag) {
+            Ok(&self.file)
+        } else {
+            Err(ErrorCode::BadDescriptor)
         }
     }
 }
@@ -279,9 +280,10 @@ impl WriteStream {
     /// Refuses writes that the phase doesn't allow. The stream can continue in another phase.
     fn pass(&self) -> StreamResult<()> {
         self.gate.pass().map_err(refused)?;
-        match self.closed {
-            true => Err(StreamError::Closed),
-            false => Ok(()),
+        if self.closed {
+            Err(StreamError::Closed)
+        } else {
+            Ok(())
         }
     }
 

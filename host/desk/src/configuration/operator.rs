@@ -93,9 +93,10 @@ impl Operator {
             problems.extend(one.problems);
             files.extend(one.file.map(|file| (one.role, one.path, file)));
         }
-        match problems.is_empty() {
-            true => Ok(Self { files }),
-            false => Err(Problems(problems)),
+        if problems.is_empty() {
+            Ok(Self { files })
+        } else {
+            Err(Problems(problems))
         }
     }
 
@@ -109,9 +110,10 @@ impl Operator {
     /// told too.
     pub fn store(&self) -> Option<(String, &Path)> {
         let (store, _, path) = self.first(|file| file.store.clone())?;
-        let text = match store.as_str().contains("://") {
-            true => store.as_str().to_owned(),
-            false => below(path, &store).to_string_lossy().into_owned(),
+        let text = if store.as_str().contains("://") {
+            store.as_str().to_owned()
+        } else {
+            below(path, &store).to_string_lossy().into_owned()
         };
         Some((text, path))
     }
@@ -191,17 +193,18 @@ impl Operator {
 impl Checked {
     fn look_at_system() -> Self {
         let path = places::system();
-        match path.is_absolute() {
-            true => Self::look(Role::System, &path),
+        if path.is_absolute() {
+            Self::look(Role::System, &path)
+        } else {
             // Not made absolute, which would be by the current directory.
-            false => Self {
+            Self {
                 role: Role::System,
                 problems: places::read(Role::System, &path).err().unwrap_or_default(),
                 path,
                 notes: Vec::new(),
                 is_found: true,
                 file: None,
-            },
+            }
         }
     }
 }

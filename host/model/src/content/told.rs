@@ -41,13 +41,11 @@ impl ForModel {
 
     /// Returns the text of the host's block, which goes before all of the tool's.
     pub fn host_text(&self) -> String {
-        let between = match self.host.contains('\n') {
-            true => "\n",
-            false => " ",
-        };
-        match self.tool.is_empty() {
-            true => self.host.clone(),
-            false => format!("{}{between}{WORDS_FOLLOW}", self.host),
+        let between = if self.host.contains('\n') { "\n" } else { " " };
+        if self.tool.is_empty() {
+            self.host.clone()
+        } else {
+            format!("{}{between}{WORDS_FOLLOW}", self.host)
         }
     }
 

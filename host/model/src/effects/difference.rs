@@ -34,18 +34,20 @@ impl Difference {
 /// A sentence without its end, which counts and names nothing.
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.applied {
-            true => "nothing was changed: its effects differ from the review",
-            false => "nothing was applied: its surroundings have changed, and its effects would differ from the review",
-        })?;
+        f.write_str(if self.applied {
+"nothing was changed: its effects differ from the review"
+} else {
+"nothing was applied: its surroundings have changed, and its effects would differ from the review"
+})?;
         let reviewed = self.reviewed.counts();
         match &self.now.problem {
             Some(problem) => write!(f, " (unknown, since {problem}"),
             None => write!(f, " ({}", self.now.counts()),
         }?;
-        match self.now.counts() == reviewed {
-            true => f.write_str(", as before, but not the same)"),
-            false => write!(f, "; reviewed: {reviewed})"),
+        if self.now.counts() == reviewed {
+            f.write_str(", as before, but not the same)")
+        } else {
+            write!(f, "; reviewed: {reviewed})")
         }
     }
 }

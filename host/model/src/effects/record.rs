@@ -147,9 +147,10 @@ impl EffectsRecord {
         let plain = serde_json::to_vec(&body).unwrap_or_default();
         PackedEffects {
             summary: serde_json::to_string(&row).unwrap_or_default(),
-            pieces: match is_empty {
-                true => Vec::new(),
-                false => packed::pieces(&plain),
+            pieces: if is_empty {
+                Vec::new()
+            } else {
+                packed::pieces(&plain)
             },
         }
     }
@@ -179,9 +180,10 @@ impl PackedEffects {
     pub fn unpack(&self) -> io::Result<EffectsRecord> {
         let row: Row = serde_json::from_str(&self.summary)?;
         let body: Body<Vec<Change>, Fingerprints, BTreeMap<String, Option<String>>> =
-            match self.pieces.is_empty() {
-                true => Body::default(),
-                false => serde_json::from_slice(&packed::joined(&self.pieces)?)?,
+            if self.pieces.is_empty() {
+                Body::default()
+            } else {
+                serde_json::from_slice(&packed::joined(&self.pieces)?)?
             };
         Ok(EffectsRecord {
             effects: Effects {

@@ -70,11 +70,12 @@ impl fmt::Display for EffectsSummary {
             (false, true) => f.write_str(" (uses randomness)")?,
             (true, true) => f.write_str(" (uses the time of the preview, and randomness)")?,
         }
-        match self.moved {
-            true => f.write_str(
+        if self.moved {
+            f.write_str(
                 " (other lines of these files have changed since the preview; the edits are the same)",
-            ),
-            false => Ok(()),
+            )
+        } else {
+            Ok(())
         }
     }
 }

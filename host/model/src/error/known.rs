@@ -31,9 +31,10 @@ impl KnownTools {
     pub fn beside<'a>(asked: &str, names: impl IntoIterator<Item = &'a str>) -> Self {
         let names: Vec<&str> = names.into_iter().collect();
         let count = names.len();
-        let told = match count <= LISTED {
-            true => names,
-            false => most_alike(asked, names),
+        let told = if count <= LISTED {
+            names
+        } else {
+            most_alike(asked, names)
         };
         Self {
             names: told.into_iter().map(str::to_owned).collect(),

@@ -244,9 +244,10 @@ fn required_by(branches: &[Map<String, Value>], is_all: bool) -> Vec<Value> {
     let mut each = branches.iter().map(required);
     let first = each.next().unwrap_or_default();
     each.fold(first, |mut kept, next| {
-        match is_all {
-            true => kept.extend(next),
-            false => kept.retain(|it| next.contains(it)),
+        if is_all {
+            kept.extend(next)
+        } else {
+            kept.retain(|it| next.contains(it))
         }
         kept
     })

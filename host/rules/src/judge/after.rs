@@ -269,9 +269,10 @@ impl<'a> After<'a> {
                 let rest = path[end..].trim_start_matches('/');
                 for link in self.by_target.get(&path[..end]).into_iter().flatten() {
                     let name = link.rsplit('/').next().unwrap_or_default();
-                    let joined: Vec<&str> = match is_joint(name) {
-                        true => rest.split('/').take(JOINED).collect(),
-                        false => Vec::new(),
+                    let joined: Vec<&str> = if is_joint(name) {
+                        rest.split('/').take(JOINED).collect()
+                    } else {
+                        Vec::new()
                     };
                     if seen.insert((link.as_str(), joined.join("/"))) {
                         aliases.push(join(link, rest));

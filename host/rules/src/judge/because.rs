@@ -185,12 +185,13 @@ impl fmt::Display for Because {
             By::Control(name) => {
                 let known = built_in().iter().find(|it| it.name == *name);
                 let does = known.map_or("is named in the configuration", |it| it.class.does());
-                match self.count > 1 {
-                    true => write!(
+                if self.count > 1 {
+                    write!(
                         f,
                         "{what} are control files (kind: {name}), each of which {does}"
-                    ),
-                    false => write!(f, "{what} is a control file (kind: {name}), which {does}"),
+                    )
+                } else {
+                    write!(f, "{what} is a control file (kind: {name}), which {does}")
                 }
             }
             By::Unverified => f.write_str("its effects aren't verified"),

@@ -73,15 +73,16 @@ impl<'a> Looking<'a> {
         let facts = [change.after.as_ref(), change.before.as_ref()];
         let itself = Entry {
             path: String::new(),
-            object: match facts
+            object: if facts
                 .iter()
                 .flatten()
                 .any(|it| it.object == ObjectKind::Link)
             {
-                true => ObjectKind::Link,
-                false => facts[0]
+                ObjectKind::Link
+            } else {
+                facts[0]
                     .or(facts[1])
-                    .map_or(ObjectKind::File, |it| it.object),
+                    .map_or(ObjectKind::File, |it| it.object)
             },
             executable: facts[0].is_some_and(is_executable),
         };
@@ -119,9 +120,10 @@ impl<'a> Looking<'a> {
             let control = self.name_of(&alias).map(str::to_owned);
             touched.push(one(alias, control, true));
         }
-        let led = match is_link && is_after {
-            true => self.below_link(&path)?,
-            false => Vec::new(),
+        let led = if is_link && is_after {
+            self.below_link(&path)?
+        } else {
+            Vec::new()
         };
         let control = match (is_after, is_link) {
             (false, _) => self.name_of(&path),

@@ -168,9 +168,10 @@ fn of_a_thousand_change_sets_none_with_a_control_file_goes_through() {
     for label in all() {
         let inside = label.inside.iter().map(|path| format!("docs/old/{path}"));
         let workspace = Workspace::of(inside);
-        let effects = match label.is_seen {
-            true => Effects::verified(label.changes.clone()),
-            false => Effects::unverified("it hung"),
+        let effects = if label.is_seen {
+            Effects::verified(label.changes.clone())
+        } else {
+            Effects::unverified("it hung")
         };
         let judgement = judged_with(&rules, Some(&effects), Verdict::Ask, &workspace);
         assert_eq!(

@@ -108,9 +108,10 @@ impl Bodies {
             }
         };
         let is_batch = bytes.trim_ascii_start().starts_with(b"[");
-        let method = match is_batch {
-            true => check_json(&bytes).map(|()| None)?,
-            false => method(&bytes)?,
+        let method = if is_batch {
+            check_json(&bytes).map(|()| None)?
+        } else {
+            method(&bytes)?
         };
         Ok(Read {
             bytes,

@@ -176,9 +176,10 @@ impl Gate {
         let request = Request::from_parts(head, Full::new(read.bytes.clone()));
         let answer = one.service.handle(request).await;
         // The transport also answers this to messages that it can't read.
-        match answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
-            true => Err(not_read(&read.bytes)),
-            false => Ok(answer),
+        if answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
+            Err(not_read(&read.bytes))
+        } else {
+            Ok(answer)
         }
     }
 
@@ -286,12 +287,13 @@ impl OfPrincipal {
             return Ok(());
         };
         let id = id.to_str().unwrap_or_default();
-        match self.sessions.sessions.read().await.contains_key(id) {
-            true => Ok(()),
-            false => Err(text(
+        if self.sessions.sessions.read().await.contains_key(id) {
+            Ok(())
+        } else {
+            Err(text(
                 StatusCode::NOT_FOUND,
                 "there is no such session, or not any more: begin with `initialize`",
-            )),
+            ))
         }
     }
 }

@@ -108,9 +108,10 @@ impl Tokens {
             }
             all.push((principal, digest));
         }
-        match all.is_empty() {
-            true => Err(TokenError::Empty),
-            false => Ok(Self(all)),
+        if all.is_empty() {
+            Err(TokenError::Empty)
+        } else {
+            Ok(Self(all))
         }
     }
 

@@ -99,9 +99,10 @@ impl Page {
             .iter()
             .map(|(label, of)| format!("{label}=\"{of}\""))
             .collect();
-        match labels.is_empty() {
-            true => self.line(format_args!("{name} {value}")),
-            false => self.line(format_args!("{name}{{{}}} {value}", labels.join(","))),
+        if labels.is_empty() {
+            self.line(format_args!("{name} {value}"))
+        } else {
+            self.line(format_args!("{name}{{{}}} {value}", labels.join(",")))
         }
     }
 

@@ -57,17 +57,19 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             let part = &read[..end.unwrap_or(read.len())];
             self.length += part.len() as u64;
             let fits = self.length <= MAX_LINE_BYTES as u64;
-            match fits {
-                true => self.line.extend_from_slice(part),
-                false => self.line = Vec::new(),
+            if fits {
+                self.line.extend_from_slice(part)
+            } else {
+                self.line = Vec::new()
             }
             let taken = part.len() + usize::from(end.is_some());
             self.reader.consume(taken);
             if end.is_some() {
                 self.is_whole = true;
-                return Ok(Some(match fits {
-                    true => Line::Whole(&self.line),
-                    false => Line::TooLong(self.length),
+                return Ok(Some(if fits {
+                    Line::Whole(&self.line)
+                } else {
+                    Line::TooLong(self.length)
                 }));
             }
         }

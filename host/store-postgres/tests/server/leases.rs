@@ -192,9 +192,10 @@ async fn of_a_hundred_who_claim_one_action_on_two_hosts_one_wins() {
         let stack = session(&format!("race {round}"));
         let id = format!("prize {round}");
         push(&stores[0], &stack, &id).await;
-        let resolution = match named {
-            true => Resolution::apply("").with_id(id.as_str()),
-            false => Resolution::apply(""),
+        let resolution = if named {
+            Resolution::apply("").with_id(id.as_str())
+        } else {
+            Resolution::apply("")
         };
         let racers: Vec<_> = (0..100)
             .map(|number| {

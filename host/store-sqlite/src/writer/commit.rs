@@ -73,9 +73,10 @@ fn begin(connection: &Connection) -> Result<(), Problem> {
 }
 
 fn roll_back_unless(committed: bool, connection: &Connection) -> Result<(), Problem> {
-    match committed || connection.is_autocommit() {
-        true => Ok(()),
-        false => execute(connection, "ROLLBACK"),
+    if committed || connection.is_autocommit() {
+        Ok(())
+    } else {
+        execute(connection, "ROLLBACK")
     }
 }
 

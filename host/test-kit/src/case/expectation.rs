@@ -87,9 +87,10 @@ impl ExpectedAnswer {
     /// A sentence.
     pub fn check(&self) -> Result<(), String> {
         let result = self.text.is_some() || self.content.is_some() || self.details.is_some();
-        match self.error.is_some() && result {
-            true => Err("it expects both an error and a result".to_owned()),
-            false => Ok(()),
+        if self.error.is_some() && result {
+            Err("it expects both an error and a result".to_owned())
+        } else {
+            Ok(())
         }
     }
 

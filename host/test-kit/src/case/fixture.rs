@@ -84,11 +84,12 @@ pub fn check_path(path: &str) -> Result<(), String> {
     let plain = Path::new(path)
         .components()
         .all(|part| matches!(part, Component::Normal(_)));
-    match plain && !path.is_empty() && !path.contains("//") && !path.ends_with('/') {
-        true => Ok(()),
-        false => Err(format!(
+    if plain && !path.is_empty() && !path.contains("//") && !path.ends_with('/') {
+        Ok(())
+    } else {
+        Err(format!(
             "`{path}` is not a path inside of the workspace, such as `notes/a.txt`"
-        )),
+        ))
     }
 }
 

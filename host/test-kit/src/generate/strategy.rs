@@ -73,9 +73,10 @@ impl Reader<'_> {
         if let Some(Value::Array(more)) = members.get("examples") {
             examples.extend(more.iter().cloned());
         }
-        match examples.is_empty() {
-            true => own,
-            false => prop_oneof![3 => own, 1 => select(examples)].boxed(),
+        if examples.is_empty() {
+            own
+        } else {
+            prop_oneof![3 => own, 1 => select(examples)].boxed()
         }
     }
 
@@ -213,18 +214,19 @@ impl Reader<'_> {
                 continue;
             }
             let inside = SchemaPosition {
-                names: match names_files(name, property)
-                    || names_files(name, self.followed(property))
+                names: if names_files(name, property) || names_files(name, self.followed(property))
                 {
-                    true => Names::Likely,
-                    false => Names::Unlikely,
+                    Names::Likely
+                } else {
+                    Names::Unlikely
                 },
                 ..place
             };
             let named = named(name, self.strategy(property, inside));
-            members.push(match is_required {
-                true => named.prop_map(Some).boxed(),
-                false => weighted(0.6, named).boxed(),
+            members.push(if is_required {
+                named.prop_map(Some).boxed()
+            } else {
+                weighted(0.6, named).boxed()
             });
         }
         for name in required {
@@ -241,9 +243,10 @@ impl Reader<'_> {
                 Some(additional) => self.strategy(additional, place),
                 None => self.anything(),
             };
-            let (times, likely) = match properties.is_empty() {
-                true => (3, 0.5),
-                false => (1, 0.1),
+            let (times, likely) = if properties.is_empty() {
+                (3, 0.5)
+            } else {
+                (1, 0.1)
             };
             for _ in 0..times {
                 let name = text::of(&Map::new(), self.known, Names::Unlikely);

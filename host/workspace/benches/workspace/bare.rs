@@ -65,15 +65,14 @@ pub fn commit(root: &File, changes: &[Change]) {
     }
     let staged = changes.iter();
     let staged = staged.filter(|change| !matches!(change, Change::Renamed(..)));
-    match staged.count() >= SYNC_ALL {
-        true => rustix::fs::syncfs(&folder).unwrap(),
-        false => {
-            for file in &files {
-                file.sync_all().unwrap();
-            }
-            folder.sync_all().unwrap();
-            root.sync_all().unwrap();
+    if staged.count() >= SYNC_ALL {
+        rustix::fs::syncfs(&folder).unwrap()
+    } else {
+        for file in &files {
+            file.sync_all().unwrap();
         }
+        folder.sync_all().unwrap();
+        root.sync_all().unwrap();
     }
     let mut new = create(&folder, "journal.new");
     new.write_all(journal.as_bytes()).unwrap();
@@ -97,12 +96,11 @@ pub fn commit(root: &File, changes: &[Change]) {
             }
         }
     }
-    match touched.len() >= SYNC_ALL {
-        true => rustix::fs::syncfs(root).unwrap(),
-        false => {
-            for path in touched {
-                directory(root, path).sync_all().unwrap();
-            }
+    if touched.len() >= SYNC_ALL {
+        rustix::fs::syncfs(root).unwrap()
+    } else {
+        for path in touched {
+            directory(root, path).sync_all().unwrap();
         }
     }
     rustix::fs::unlinkat(&folder, "journal", AtFlags::empty()).unwrap();

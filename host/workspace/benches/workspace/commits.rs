@@ -126,9 +126,10 @@ fn our_commit(
 fn names(number: usize, round: usize) -> (String, String) {
     let names = [Folder::file("f", number), Folder::file("g", number)];
     let [from, to] = names;
-    match round.is_multiple_of(2) {
-        true => (from, to),
-        false => (to, from),
+    if round.is_multiple_of(2) {
+        (from, to)
+    } else {
+        (to, from)
     }
 }
 

@@ -36,9 +36,10 @@ pub fn measure(place: &Fixture, report: &mut Report) {
     for folder in [&bare, &ours] {
         fill(folder);
     }
-    let shares = match shares_blocks(&bare) {
-        true => "blocks shared",
-        false => "no blocks shared",
+    let shares = if shares_blocks(&bare) {
+        "blocks shared"
+    } else {
+        "no blocks shared"
     };
     let [write, tell, commits] = base.map(|name| format!("{name}, {shares}"));
     let workspace = ours.workspace();

@@ -119,9 +119,10 @@ pub fn measure(place: &Fixture, report: &mut Report) {
 }
 
 fn names_in(round: usize) -> (&'static str, &'static str) {
-    match round % 2 == 1 {
-        true => ("f", "g"),
-        false => ("g", "f"),
+    if round % 2 == 1 {
+        ("f", "g")
+    } else {
+        ("g", "f")
     }
 }
 

@@ -32,9 +32,10 @@ impl Report {
 
     /// How many rounds: `full`, or enough for a first impression.
     pub fn rounds(&self, full: usize) -> usize {
-        match self.quick {
-            true => full.div_ceil(4).clamp(3, 5).max(full / 10),
-            false => full,
+        if self.quick {
+            full.div_ceil(4).clamp(3, 5).max(full / 10)
+        } else {
+            full
         }
     }
 

@@ -87,8 +87,9 @@ fn check(kept: &Kept, made: &File, mode: u32) -> io::Result<()> {
     let now = Stamp::of(&fstat(made)?);
     let is_owned = kept.owner.is_none_or(|user| user == now.owner.0)
         && kept.group.is_none_or(|group| group == now.owner.1);
-    match is_owned && now.mode & !mode == 0 {
-        true => Ok(()),
-        false => Err(Errno::PERM.into()),
+    if is_owned && now.mode & !mode == 0 {
+        Ok(())
+    } else {
+        Err(Errno::PERM.into())
     }
 }

@@ -38,9 +38,10 @@ pub(super) fn check_unchanged(tree: &Tree, lower: &Lower) -> Result<(), CommitEr
     for path in taken_names(tree, &mut parents)? {
         found(&path, ConflictKind::Appeared);
     }
-    match conflicts.is_empty() {
-        true => Ok(()),
-        false => Err(CommitError::Conflict(conflicts)),
+    if conflicts.is_empty() {
+        Ok(())
+    } else {
+        Err(CommitError::Conflict(conflicts))
     }
 }
 

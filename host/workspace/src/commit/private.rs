@@ -344,9 +344,10 @@ impl<'a> Private<'a> {
         for entry in entries(&folder)? {
             // Parked directories are empty. A file that another program has put into one since
             // belongs to that program.
-            match entry.to_bytes().starts_with(PARKED.as_bytes()) {
-                true => remove_one(&folder, &entry)?,
-                false => remove_entry(&folder, &entry)?,
+            if entry.to_bytes().starts_with(PARKED.as_bytes()) {
+                remove_one(&folder, &entry)?
+            } else {
+                remove_entry(&folder, &entry)?
             }
         }
         step()?;
@@ -357,9 +358,10 @@ impl<'a> Private<'a> {
 
 /// A rename that replaces nothing, or exchanges.
 pub(crate) fn rename(from: (&File, &str), to: (&File, &str), exchange: bool) -> io::Result<()> {
-    let flags = match exchange {
-        true => RenameFlags::EXCHANGE,
-        false => RenameFlags::NOREPLACE,
+    let flags = if exchange {
+        RenameFlags::EXCHANGE
+    } else {
+        RenameFlags::NOREPLACE
     };
     step()?;
     Ok(rustix::fs::renameat_with(

@@ -65,10 +65,11 @@ impl<'a> Runner<'a> {
             let due = self
                 .is_there(&step.from, &step.object)
                 .map_err(|error| self.stuck(&step.from, error))?;
-            match due {
-                true => self.checked(step)?,
+            if due {
+                self.checked(step)?
+            } else {
                 // It may not be on disk yet.
-                false => self.unsynced.borrow_mut().note(step),
+                self.unsynced.borrow_mut().note(step)
             }
         }
         Ok(())
@@ -85,9 +86,10 @@ impl<'a> Runner<'a> {
             };
             let done = done.map_err(|error| self.stuck(&step.to, error))?;
             self.keep_order(step, Direction::Backward)?;
-            match done {
-                true => self.taken_back(step)?,
-                false => self.put_back_displaced(step)?,
+            if done {
+                self.taken_back(step)?
+            } else {
+                self.put_back_displaced(step)?
             }
         }
         Ok(())
@@ -177,12 +179,12 @@ impl<'a> Runner<'a> {
             .stamp(&step.from)
             .map_err(|error| self.stuck(&step.from, error))?
             .is_some_and(|found| !step.object.is(&found));
-        match waits {
-            true => self
-                .names(&step.from, &step.to)?
+        if waits {
+            self.names(&step.from, &step.to)?
                 .rename(false)
-                .map_err(|error| self.stuck(&step.to, error)),
-            false => Ok(()),
+                .map_err(|error| self.stuck(&step.to, error))
+        } else {
+            Ok(())
         }
     }
 
@@ -193,9 +195,10 @@ impl<'a> Runner<'a> {
         };
         let code = error.raw_os_error();
         let in_the_way = [Errno::EXIST, Errno::NOENT, Errno::NOTDIR, Errno::LOOP];
-        match in_the_way.iter().any(|it| Some(it.raw_os_error()) == code) {
-            true => Stuck::Changed(path),
-            false => Stuck::Io(path, error),
+        if in_the_way.iter().any(|it| Some(it.raw_os_error()) == code) {
+            Stuck::Changed(path)
+        } else {
+            Stuck::Io(path, error)
         }
     }
 

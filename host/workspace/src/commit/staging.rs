@@ -91,10 +91,7 @@ impl<'a> Staging<'a> {
         };
         let inherits = inherits.doing(staging)?;
         // For this user only at first, unless something is inherited.
-        let first = match inherits {
-            true => node.mode & 0o777,
-            false => 0,
-        };
+        let first = if inherits { node.mode & 0o777 } else { 0 };
         let inode = match self.make(node, first, &slot).doing(staging)? {
             Made::Link(inode) => inode,
             Made::Opened(made) => {
@@ -184,17 +181,19 @@ impl<'a> Staging<'a> {
 /// How so many are made durable: files, directories or steps. Of steps, so that what others have
 /// written is mostly on the disk by the second time that everything is synced.
 fn durable(count: usize) -> Durable {
-    match count >= SYNC_ALL {
-        true => Durable::Together,
-        false => Durable::Each,
+    if count >= SYNC_ALL {
+        Durable::Together
+    } else {
+        Durable::Each
     }
 }
 
 /// Sets the permissions of a new object. An inherited ACL may restrict them.
 fn set_mode(made: &File, mode: u32, inherits: bool) -> io::Result<()> {
-    let allowed = match inherits {
-        true => Stamp::of(&rustix::fs::fstat(made)?).mode | 0o7000,
-        false => 0o7777,
+    let allowed = if inherits {
+        Stamp::of(&rustix::fs::fstat(made)?).mode | 0o7000
+    } else {
+        0o7777
     };
     step()?;
     Ok(rustix::fs::fchmod(

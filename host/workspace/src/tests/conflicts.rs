@@ -126,9 +126,10 @@ impl Interference {
                 false
             }
             (Interference::Remove, Some(_)) => {
-                let removed = match is_directory {
-                    true => fs::remove_dir_all(path),
-                    false => fs::remove_file(path),
+                let removed = if is_directory {
+                    fs::remove_dir_all(path)
+                } else {
+                    fs::remove_file(path)
                 };
                 removed.is_err()
             }
@@ -318,12 +319,11 @@ impl Expected {
         assert!(place.is_outside_untouched());
         let rest = place.rest(target);
         assert!(!came.has_word || place.has_theirs(false));
-        match rest == self.after.rest(target) {
-            true => "committed",
-            false => {
-                assert_eq!(rest, self.before.rest(target));
-                "refused"
-            }
+        if rest == self.after.rest(target) {
+            "committed"
+        } else {
+            assert_eq!(rest, self.before.rest(target));
+            "refused"
         }
     }
 }

@@ -92,12 +92,13 @@ impl Stage {
     pub fn check_settled(&self, is_after: bool) {
         let workspace = open(&self.folder);
         assert_eq!(workspace.is_committed("it").unwrap(), is_after);
-        let outcomes = match is_after {
-            true => vec![Outcome {
+        let outcomes = if is_after {
+            vec![Outcome {
                 id: "it".to_owned(),
                 note: "note of it".to_owned(),
-            }],
-            false => Vec::new(),
+            }]
+        } else {
+            Vec::new()
         };
         assert_eq!(workspace.outcomes().unwrap(), outcomes);
         check_nothing_left(&self.folder);

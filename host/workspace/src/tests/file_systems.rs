@@ -104,9 +104,10 @@ fn a_commit_for_which_there_is_no_room_leaves_the_folder_as_it_was() {
     let filler = place.folders.path().join("filler");
     drop(fill_up(&filler));
     let reason = reason(&view, &workspace);
-    let expected = match std::env::var("AIRLOCK_HAS_QUOTA").is_ok() {
-        true => Errno::DQUOT,
-        false => Errno::NOSPC,
+    let expected = if std::env::var("AIRLOCK_HAS_QUOTA").is_ok() {
+        Errno::DQUOT
+    } else {
+        Errno::NOSPC
     };
     assert_eq!(reason, expected);
     assert_eq!(tree(&place.folder()), before);

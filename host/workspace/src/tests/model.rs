@@ -128,9 +128,12 @@ fn is_a_quirk(op: &Op) -> bool {
 pub fn scratch() -> PathBuf {
     let asked = std::env::var_os("AIRLOCK_SCRATCH").map(PathBuf::from);
     let memory = Path::new("/dev/shm");
-    asked.unwrap_or_else(|| match memory.is_dir() {
-        true => memory.to_owned(),
-        false => std::env::temp_dir(),
+    asked.unwrap_or_else(|| {
+        if memory.is_dir() {
+            memory.to_owned()
+        } else {
+            std::env::temp_dir()
+        }
     })
 }
 

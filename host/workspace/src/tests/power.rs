@@ -202,12 +202,11 @@ impl Tried {
         let inodes = left.put(&self.folder);
         let (checked, disk) = with_inodes(inodes, || {
             let workspace = open(&self.folder);
-            let (recovered, disk) = match has_losses {
-                true => {
-                    let (recovered, disk) = noted(&self.folder, None, || workspace.recover());
-                    (recovered, Some(disk))
-                }
-                false => (workspace.recover(), None),
+            let (recovered, disk) = if has_losses {
+                let (recovered, disk) = noted(&self.folder, None, || workspace.recover());
+                (recovered, Some(disk))
+            } else {
+                (workspace.recover(), None)
             };
             let checked = match recovered {
                 Ok(recovered) if recovered.not_ours.is_empty() && recovered.kept.is_empty() => {

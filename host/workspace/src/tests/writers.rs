@@ -62,9 +62,12 @@ fn opened(path: &Path) -> Option<File> {
 /// The texts of all files below a folder.
 fn texts(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
-    let texts = entries.flat_map(|entry| match entry.file_type().unwrap().is_dir() {
-        true => texts(&entry.path()),
-        false => vec![fs::read_to_string(entry.path()).unwrap()],
+    let texts = entries.flat_map(|entry| {
+        if entry.file_type().unwrap().is_dir() {
+            texts(&entry.path())
+        } else {
+            vec![fs::read_to_string(entry.path()).unwrap()]
+        }
     });
     texts.collect()
 }

@@ -80,15 +80,17 @@ fn moved_path(tree: &Tree, path: &str) -> Option<String> {
     loop {
         if let Some(id) = tree.by_origin(known) {
             let now = tree.path_of(id)?;
-            return Some(match rest.is_empty() {
-                true => now,
-                false => join(&now, &rest),
+            return Some(if rest.is_empty() {
+                now
+            } else {
+                join(&now, &rest)
             });
         }
         let (parent, name) = parent_and_name(known);
-        rest = match rest.is_empty() {
-            true => name.to_owned(),
-            false => join(name, &rest),
+        rest = if rest.is_empty() {
+            name.to_owned()
+        } else {
+            join(name, &rest)
         };
         known = parent;
     }

@@ -286,9 +286,10 @@ impl<B: Backend> Machine<B> {
     /// Waits until each host lists what the model does.
     async fn settle(&self, model: &Model) {
         static IMPATIENT: AtomicBool = AtomicBool::new(false);
-        let patience = match IMPATIENT.load(Ordering::Relaxed) {
-            true => LITTLE_PATIENCE,
-            false => DEADLINE,
+        let patience = if IMPATIENT.load(Ordering::Relaxed) {
+            LITTLE_PATIENCE
+        } else {
+            DEADLINE
         };
         let deadline = Instant::now() + patience;
         while !self.lists_what(model).await {

@@ -263,9 +263,10 @@ impl Model {
         } = expense;
         let spendings = &mut self.spendings[expense.account];
         let others = spendings.iter().filter(|(id, _)| *id != action);
-        let already = match budget.within.is_zero() {
-            true => Spending::default(),
-            false => others.fold(Spending::default(), |sum, (_, other)| sum + *other),
+        let already = if budget.within.is_zero() {
+            Spending::default()
+        } else {
+            others.fold(Spending::default(), |sum, (_, other)| sum + *other)
         };
         let limits = [
             (budget.files, spending.files, already.files),
@@ -489,9 +490,10 @@ impl Model {
                     entry,
                     decision: held.decision,
                     reasons: held.reasons,
-                    end: match reject_failed {
-                        true => End::RejectFailed(TEXTS[text]),
-                        false => End::Result(TEXTS[text]),
+                    end: if reject_failed {
+                        End::RejectFailed(TEXTS[text])
+                    } else {
+                        End::Result(TEXTS[text])
                     },
                 });
             }

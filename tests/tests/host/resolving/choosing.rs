@@ -64,9 +64,10 @@ async fn resolving_by_id_changes_no_other_action() {
             (Resolution::discard(""), false),
         ] {
             let puppet = Puppet::new().await;
-            let step = match fails {
-                true => json!({"do": "failed", "message": "no"}),
-                false => json!({"do": "text", "text": "done"}),
+            let step = if fails {
+                json!({"do": "failed", "message": "no"})
+            } else {
+                json!({"do": "text", "text": "done"})
             };
             for label in ["a", "b", "c", "d"] {
                 puppet.push(durable(label, json!([step]))).await;

@@ -73,9 +73,10 @@ async fn a_failed_apply_is_on_top_again_under_its_id_and_counts_the_attempt() {
         let below = puppet.session.pending().await.unwrap();
         let id = puppet.push(durable("Top", json!([fault]))).await;
         let as_it_is = fault["do"] == "tool-error" || fault["do"] == "cancelled";
-        let begin = match as_it_is {
-            true => begin.to_owned(),
-            false => format!("Apply failed: {begin}"),
+        let begin = if as_it_is {
+            begin.to_owned()
+        } else {
+            format!("Apply failed: {begin}")
         };
         for attempt in 1..=3 {
             let error = puppet.resolve(Resolution::apply("try")).await.unwrap_err();

@@ -95,10 +95,7 @@ async fn run(race: Race) {
         }
     }
 
-    let expected = match race.by_id {
-        true => 1,
-        false => race.actions,
-    };
+    let expected = if race.by_id { 1 } else { race.actions };
     assert_eq!(won.len(), expected);
     for error in refused {
         match error {

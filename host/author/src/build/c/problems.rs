@@ -108,9 +108,10 @@ fn of_linker(line: &str, sources: &[PathBuf]) -> Option<Problem> {
     let object = object.rsplit(": ").next().unwrap_or(object);
     let stem = Path::new(object).file_stem();
     let source = sources.iter().find(|source| source.file_stem() == stem);
-    let help = match ABSENT.contains(&symbol) {
-        true => SANDBOX,
-        false => LIBRARY,
+    let help = if ABSENT.contains(&symbol) {
+        SANDBOX
+    } else {
+        LIBRARY
     };
     Some(Problem {
         message: format!("nothing defines `{symbol}`, which is used there"),

@@ -78,9 +78,10 @@ impl FlagSource {
         let mut files = folders
             .chain(home)
             .flat_map(|folder| [folder.join("config.toml"), folder.join("config")]);
-        match in_environment || files.any(|file| has_flags_for_the_target(&file)) {
-            true => FlagSource::Target,
-            false => FlagSource::Build,
+        if in_environment || files.any(|file| has_flags_for_the_target(&file)) {
+            FlagSource::Target
+        } else {
+            FlagSource::Build
         }
     }
 }

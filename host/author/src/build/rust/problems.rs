@@ -65,9 +65,10 @@ pub fn of(diagnostics: &[Diagnostic], said: &str) -> Vec<Problem> {
     // The sum of those before.
     let errors = errors.filter(|it| !it.message.starts_with("aborting due to "));
     let problems: Vec<_> = errors.map(Diagnostic::problem).collect();
-    match problems.is_empty() {
-        true => of_cargo(said).into_iter().collect(),
-        false => problems,
+    if problems.is_empty() {
+        of_cargo(said).into_iter().collect()
+    } else {
+        problems
     }
 }
 
@@ -109,9 +110,10 @@ impl Diagnostic {
         }
         let mut labels = self.spans.iter().filter_map(|span| span.label.as_deref());
         // As in "implicitly returns `()` as its body has no tail or `return` expression".
-        match labels.any(|label| label.starts_with("implicitly returns ")) {
-            true => Some(NO_RESULT),
-            false => Some(OF_ANOTHER_TYPE),
+        if labels.any(|label| label.starts_with("implicitly returns ")) {
+            Some(NO_RESULT)
+        } else {
+            Some(OF_ANOTHER_TYPE)
         }
     }
 

@@ -25,9 +25,10 @@ pub fn explain(plugin: &OsStr, failure: Failure, out: &mut Output) -> Result<Exi
     }
     out.show(&block(plugin, &fit));
     out.json(&json!({"error": failure.to_json(), "fit": fit}));
-    Ok(match out.is_json() {
-        true => failure.exit(),
-        false => failure.report_on_stderr(),
+    Ok(if out.is_json() {
+        failure.exit()
+    } else {
+        failure.report_on_stderr()
     })
 }
 

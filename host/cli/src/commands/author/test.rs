@@ -98,10 +98,7 @@ pub async fn test(request: &Request, verbose: u8, out: &mut Output) -> Result<Ex
         "counts": counts(&report),
         "report": report,
     }));
-    Ok(match passed {
-        true => Exit::Done,
-        false => Exit::Failed,
-    })
+    Ok(if passed { Exit::Done } else { Exit::Failed })
 }
 
 fn read_cases(found: &TestSubject, plugin: &Plugin) -> Result<Vec<Cases>, Failure> {
@@ -121,9 +118,10 @@ fn check_tool(request: &Request, plugin: &Plugin) -> Result<(), Failure> {
         return Ok(());
     };
     let known: Vec<&str> = plugin.tools().map(|tool| tool.name.as_str()).collect();
-    match known.contains(&name.as_str()) {
-        true => Ok(()),
-        false => Err(Failure::from(Error::unknown_tool(name, known))),
+    if known.contains(&name.as_str()) {
+        Ok(())
+    } else {
+        Err(Failure::from(Error::unknown_tool(name, known)))
     }
 }
 

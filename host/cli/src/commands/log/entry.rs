@@ -32,9 +32,10 @@ impl Entry {
                 (None, Some(_)) => true,
                 _ => false,
             };
-            let next = match denial_is_next {
-                true => denials.next(),
-                false => decisions.next(),
+            let next = if denial_is_next {
+                denials.next()
+            } else {
+                decisions.next()
             };
             match next {
                 Some(entry) => merged.push(entry),

@@ -65,15 +65,12 @@ pub fn put(params: &mut Value, given: &[Given]) -> Result<(), Wrong> {
             put_at(params, list, &given.place, Value::Array(Vec::new()), false)?;
             begun.push(list);
         }
-        match given.is_list {
-            true => {
-                let values = given.values.clone();
-                put_at(params, parts, &given.place, Value::Array(values), true)?;
-            }
-            false => {
-                if let Some(value) = given.values.last() {
-                    put_at(params, parts, &given.place, value.clone(), false)?;
-                }
+        if given.is_list {
+            let values = given.values.clone();
+            put_at(params, parts, &given.place, Value::Array(values), true)?;
+        } else {
+            if let Some(value) = given.values.last() {
+                put_at(params, parts, &given.place, value.clone(), false)?;
             }
         }
     }

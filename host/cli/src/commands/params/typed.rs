@@ -103,10 +103,13 @@ impl<'a> Reader<'a> {
                 boolean: false,
                 choices,
                 ..
-            } => match choices.is_empty() {
-                true => Typed::Text,
-                false => Typed::Choice(choices),
-            },
+            } => {
+                if choices.is_empty() {
+                    Typed::Text
+                } else {
+                    Typed::Choice(choices)
+                }
+            }
             Types {
                 text: false,
                 number: true,

@@ -121,9 +121,10 @@ impl Pages {
             block = block.line("");
         }
         block = block.block(listing.block(None, store));
-        match self.verbose && self.actions <= PAGED {
-            true => self.block = block,
-            false => out.show(&block),
+        if self.verbose && self.actions <= PAGED {
+            self.block = block
+        } else {
+            out.show(&block)
         }
         Ok(())
     }

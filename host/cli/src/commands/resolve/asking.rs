@@ -40,9 +40,10 @@ impl Desk<'_> {
         let question = Question {
             action: &target.action,
             place,
-            asked: match is_stale && decision == Decision::Apply {
-                true => Asked::Stale,
-                false => Asked::Whether(decision),
+            asked: if is_stale && decision == Decision::Apply {
+                Asked::Stale
+            } else {
+                Asked::Whether(decision)
             },
             reason,
         };

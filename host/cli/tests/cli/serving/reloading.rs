@@ -113,9 +113,10 @@ fn a_subscription_tells_of_other_tools_and_ends_with_an_answer_when_the_server_d
         told(&server.said, "the list of tools is the same");
         assert_eq!(listed_at_once(&mut server), OF_SDK_TOOLS);
 
-        match by_signal {
-            true => kill_process(Pid::from_child(&server.child), Signal::TERM).unwrap(),
-            false => server.close(),
+        if by_signal {
+            kill_process(Pid::from_child(&server.child), Signal::TERM).unwrap()
+        } else {
+            server.close()
         }
         let mut ended = [server.next(), server.next()].map(|it| it["id"].as_u64().unwrap());
         ended.sort();

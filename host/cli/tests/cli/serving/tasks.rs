@@ -21,9 +21,10 @@ const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
 /// What a client says of itself that has tasks, and shows forms or doesn't.
 fn tasks(asks: bool) -> Value {
-    match asks {
-        true => json!({"extensions": {EXTENSION: {}}, "elicitation": {}}),
-        false => json!({"extensions": {EXTENSION: {}}}),
+    if asks {
+        json!({"extensions": {EXTENSION: {}}, "elicitation": {}})
+    } else {
+        json!({"extensions": {EXTENSION: {}}})
     }
 }
 

@@ -37,13 +37,15 @@ pub fn evict(folder: &Path, newest: &Path, max_bytes: u64) -> io::Result<()> {
         let Some(found) = CacheFile::at(&entry?) else {
             continue;
         };
-        let keep = match found.is_part {
-            true => !is_older(found.modified, DAY),
-            false => found.path == newest || !is_older(found.modified, UNUSED),
+        let keep = if found.is_part {
+            !is_older(found.modified, DAY)
+        } else {
+            found.path == newest || !is_older(found.modified, UNUSED)
         };
-        match keep {
-            true => kept.push(found),
-            false => found.remove(),
+        if keep {
+            kept.push(found)
+        } else {
+            found.remove()
         }
     }
     let mut bytes: u64 = kept.iter().map(|found| found.bytes).sum();

@@ -299,9 +299,10 @@ impl<'a> json::Node<'a, Metered> for &'a Value {
     }
 
     fn to_value(&self) -> Cow<'a, Value> {
-        match spend_on_a_copy(self) {
-            true => Cow::Borrowed(self),
-            false => Cow::Owned(Value::Null),
+        if spend_on_a_copy(self) {
+            Cow::Borrowed(self)
+        } else {
+            Cow::Owned(Value::Null)
         }
     }
 
@@ -328,10 +329,7 @@ impl<'a> json::Object<'a, Metered> for &'a Map<String, Value> {
     type MembersIter = Members<'a>;
 
     fn len(&self) -> usize {
-        match spend(1) {
-            true => Map::len(self),
-            false => 0,
-        }
+        if spend(1) { Map::len(self) } else { 0 }
     }
 
     fn get(&self, key: &String) -> Option<&'a Value> {
@@ -364,10 +362,7 @@ impl<'a> json::Array<'a, Metered> for &'a [Value] {
     type ElementsIter = Elements<'a>;
 
     fn len(&self) -> usize {
-        match spend(1) {
-            true => <[Value]>::len(self),
-            false => 0,
-        }
+        if spend(1) { <[Value]>::len(self) } else { 0 }
     }
 
     fn elements(&self) -> Elements<'a> {

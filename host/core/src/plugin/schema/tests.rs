@@ -293,12 +293,13 @@ fn any_params() -> impl Strategy<Value = Value> {
     });
     // Also deep, through members and items.
     (wide, proptest::collection::vec(any::<bool>(), 0..100)).prop_map(|(wide, way)| {
-        let deep = way
-            .into_iter()
-            .fold(wide, |inner, is_object| match is_object {
-                true => json!({"a": inner}),
-                false => json!([inner, inner.is_null()]),
-            });
+        let deep = way.into_iter().fold(wide, |inner, is_object| {
+            if is_object {
+                json!({"a": inner})
+            } else {
+                json!([inner, inner.is_null()])
+            }
+        });
         json!({"a": deep})
     })
 }

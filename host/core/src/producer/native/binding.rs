@@ -323,9 +323,10 @@ fn decided(action: &PendingAction, resolution: &world::DecidedAction<'_>) -> Dec
 fn check_size(content: &[Content], details: Option<&Json>, call: &Call<'_>) -> Result<(), Error> {
     let content = content.iter().map(Content::byte_length);
     let bytes = content.sum::<usize>() + details.map_or(0, |details| details.as_str().len());
-    match bytes > call.limits.result_bytes {
-        true => Err(Error::result_too_large(call.tool, bytes, call.limits)),
-        false => Ok(()),
+    if bytes > call.limits.result_bytes {
+        Err(Error::result_too_large(call.tool, bytes, call.limits))
+    } else {
+        Ok(())
     }
 }
 

@@ -189,17 +189,19 @@ impl RunningCall {
     /// # Errors
     /// [`Error::Cancelled`], or [`Error::Limit`] if the time is up.
     pub fn check(&self) -> Result<(), Error> {
-        match self.stop.is_due() {
-            false => Ok(()),
-            true => Err(self.stop.reason(&self.tool)),
+        if self.stop.is_due() {
+            Err(self.stop.reason(&self.tool))
+        } else {
+            Ok(())
         }
     }
 
     pub(super) fn begin_effects(&self) -> Result<(), Error> {
         self.check()?;
-        match self.stop.move_on(ACTING) || self.stop.is_acting() {
-            true => Ok(()),
-            false => Err(self.stop.reason(&self.tool)),
+        if self.stop.move_on(ACTING) || self.stop.is_acting() {
+            Ok(())
+        } else {
+            Err(self.stop.reason(&self.tool))
         }
     }
 
@@ -322,9 +324,10 @@ impl Stop {
     /// Returns why the work had to end, with the time that it took.
     pub(super) fn reason(&self, tool: &str) -> Error {
         let elapsed = self.started.elapsed();
-        match elapsed >= self.call_time && !self.is_cancelled() {
-            true => Error::timed_out_after(tool, self.call_time, elapsed),
-            false => Error::Cancelled,
+        if elapsed >= self.call_time && !self.is_cancelled() {
+            Error::timed_out_after(tool, self.call_time, elapsed)
+        } else {
+            Error::Cancelled
         }
     }
 

@@ -55,12 +55,13 @@ pub(in crate::session) fn check_reason(reason: &str, limits: &Limits) -> Result<
 }
 
 fn check_size(path: &str, bytes: usize, limit: usize) -> Result<(), Error> {
-    match bytes <= limit {
-        true => Ok(()),
-        false => Err(misfit(
+    if bytes <= limit {
+        Ok(())
+    } else {
+        Err(misfit(
             path,
             format!("is {bytes} bytes; the limit is {limit}"),
-        )),
+        ))
     }
 }
 

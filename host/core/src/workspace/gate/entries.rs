@@ -79,9 +79,10 @@ impl FilesView<'_> {
         let directory = self.directory(fd)?;
         // Only a file created by this call is known not to be special.
         let is_new = open.contains(OpenFlags::CREATE | OpenFlags::EXCLUSIVE);
-        let found = match is_new {
-            true => None,
-            false => look(&directory, path, follows(path_flags)),
+        let found = if is_new {
+            None
+        } else {
+            look(&directory, path, follows(path_flags))
         };
         if let Some(found) = &found {
             check_kind(found)?;

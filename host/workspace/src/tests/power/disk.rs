@@ -234,9 +234,10 @@ impl Disk {
             match change {
                 Change::Names(renamed) => {
                     is_lost |= !is_synced && lost.has(renamed, &self.now);
-                    match is_lost {
-                        true => lost.add(renamed, &self.now),
-                        false => rename(&mut left, renamed),
+                    if is_lost {
+                        lost.add(renamed, &self.now)
+                    } else {
+                        rename(&mut left, renamed)
                     }
                 }
                 Change::Contents(number, bytes) => {

@@ -90,9 +90,10 @@ impl State {
     pub fn put(&self, folder: &Path) -> HashMap<u64, Number> {
         for entry in fs::read_dir(folder).unwrap() {
             let entry = entry.unwrap();
-            match entry.file_type().unwrap().is_dir() {
-                true => fs::remove_dir_all(entry.path()).unwrap(),
-                false => fs::remove_file(entry.path()).unwrap(),
+            if entry.file_type().unwrap().is_dir() {
+                fs::remove_dir_all(entry.path()).unwrap()
+            } else {
+                fs::remove_file(entry.path()).unwrap()
             }
         }
         let mut numbers = HashMap::new();

@@ -56,9 +56,10 @@ impl Plain {
         open.read(true)
             .write(options.write || options.create || options.truncate);
         open.truncate(options.truncate).maybe_dir(true);
-        match options.create && options.exclusive {
-            true => open.create_new(true),
-            false => open.create(options.create),
+        if options.create && options.exclusive {
+            open.create_new(true)
+        } else {
+            open.create(options.create)
         };
         open.follow(if options.follow {
             FollowSymlinks::Yes
@@ -124,9 +125,10 @@ impl Subject for Plain {
                 follow,
             } => {
                 let start = self.start(*start);
-                let found = match follow {
-                    true => start.metadata(path),
-                    false => start.symlink_metadata(path),
+                let found = if follow {
+                    start.metadata(path)
+                } else {
+                    start.symlink_metadata(path)
                 };
                 told(found.map(|found| {
                     let size = if found.is_dir() { 0 } else { found.len() };

@@ -148,9 +148,10 @@ fn not_built(folder: &Path) -> Failure {
 }
 
 fn build_command(folder: &Path) -> String {
-    match folder == Path::new(".") {
-        true => "airlock build".to_owned(),
-        false => shell::join(["airlock", "build", &*folder.to_string_lossy()]),
+    if folder == Path::new(".") {
+        "airlock build".to_owned()
+    } else {
+        shell::join(["airlock", "build", &*folder.to_string_lossy()])
     }
 }
 

@@ -35,12 +35,11 @@ pub fn block(found: &TestSubject, plugin: &Plugin, report: &Report, strict: bool
         &found.place_for_cases,
     ));
     let block = block.line("").line(summary(report));
-    match strict && !report.untried.is_empty() {
-        true => {
-            let failed = Line::new().with_role(Role::Error, "Failed:");
-            block.line(failed.with(" with --strict, nothing may be untried."))
-        }
-        false => block,
+    if strict && !report.untried.is_empty() {
+        let failed = Line::new().with_role(Role::Error, "Failed:");
+        block.line(failed.with(" with --strict, nothing may be untried."))
+    } else {
+        block
     }
 }
 

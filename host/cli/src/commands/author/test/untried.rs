@@ -32,9 +32,10 @@ pub fn block(untried: &[Untried], strict: bool, cases: &str) -> Block {
 
 fn of(untried: &Untried) -> Block {
     // The host rejects tools without a name, too.
-    let name = match untried.tool.is_empty() {
-        true => Line::from("A tool without a name"),
-        false => Line::from("Tool ").with_quoted(Role::Title, &*untried.tool),
+    let name = if untried.tool.is_empty() {
+        Line::from("A tool without a name")
+    } else {
+        Line::from("Tool ").with_quoted(Role::Title, &*untried.tool)
     };
     let line = name.with(format!(": {}", untried.why));
     let mut block = Block::from(line.indented(2).hanging(2));
