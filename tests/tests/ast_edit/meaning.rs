@@ -283,6 +283,43 @@ async fn what_binds_less_than_its_place_gets_parentheses_whatever_the_grammar_ta
         ),
         ("a.js", "w({a: 1})\n", unwrap, "({a: 1})\n"),
         (
+            "a.rs",
+            "fn f() -> i32 { less(match a { _ => 1 }) }\n",
+            ("less($A)", "$A - 1"),
+            "fn f() -> i32 { (match a { _ => 1 }) - 1 }\n",
+        ),
+        (
+            "a.rs",
+            "fn f() { less(if a { b } else { c }); }\n",
+            ("less($A)", "$A & d"),
+            "fn f() { (if a { b } else { c }) & d; }\n",
+        ),
+        (
+            "a.rs",
+            "fn f() { let x = less(unsafe { a }); }\n",
+            ("less($A)", "$A - 1"),
+            "fn f() { let x = unsafe { a } - 1; }\n",
+        ),
+        (
+            "a.rb",
+            "foo(w(1), 2)\n",
+            ("w($A)", "(a or $A)"),
+            "foo((a or 1), 2)\n",
+        ),
+        (
+            "a.rb",
+            "x = [w(1), 2]\n",
+            ("w($A)", "a or $A"),
+            "x = [(a or 1), 2]\n",
+        ),
+        ("a.rb", "w(1)\n", ("w($A)", "a or $A"), "a or 1\n"),
+        (
+            "a.py",
+            "f\"{w(1)}\" + f'{w(2)}'\n",
+            ("w($A)", "d['a']"),
+            "f\"{d['a']}\" + f'{w(2)}'\n",
+        ),
+        (
             "a.ts",
             "let y = w(2)!\n",
             ("w($A)", "$A ?? d"),

@@ -88,6 +88,13 @@ pub(super) fn needs_parentheses(
     if node.kind() == "named_expression" {
         return !parent.kind().contains("parenthesized");
     }
+    match language.name() {
+        "rust" if is_first && ends_statement(node) && !is_chained(parent) => {
+            return begins_statement(parent);
+        }
+        "ruby" if is_worded(node, source) => return needs_one_value(parent),
+        _ => {}
+    }
     let Some((outer, mut inner)) = binding(parent).zip(binding(node)) else {
         return false;
     };
@@ -127,6 +134,63 @@ pub(super) fn needs_parentheses(
         _ => false,
     };
     is_bound && (inner < outer || is_misread)
+}
+
+/// Returns whether Rust ends a statement after this expression. What follows begins the next one, as
+/// in `match a { … } - 1`.
+fn ends_statement(node: &Node<'_>) -> bool {
+    matches!(
+        node.kind(),
+        "block"
+            | "const_block"
+            | "for_expression"
+            | "if_expression"
+            | "loop_expression"
+            | "match_expression"
+            | "unsafe_block"
+            | "while_expression"
+    )
+}
+
+/// Returns whether a Rust expression goes on behind such an expression even in a statement.
+fn is_chained(node: &Node<'_>) -> bool {
+    matches!(
+        node.kind(),
+        "field_expression" | "try_expression" | "await_expression"
+    ) || node.kind().ends_with("statement")
+}
+
+/// Returns whether a Rust expression is the first in a statement, or at the end of a block.
+fn begins_statement(node: &Node<'_>) -> bool {
+    let mut at = *node;
+    while let Some(parent) = at.parent() {
+        match parent.kind() {
+            "block" => return at.kind().ends_with("expression"),
+            "expression_statement" => return true,
+            _ if parent.start_byte() != node.start_byte() => return false,
+            _ => at = parent,
+        }
+    }
+    false
+}
+
+/// Returns whether a Ruby expression is one of `and`, `or` and `not`.
+fn is_worded(node: &Node<'_>, source: &str) -> bool {
+    let mut cursor = node.walk();
+    let mut tokens = node.children(&mut cursor);
+    matches!(node.kind(), "binary" | "unary")
+        && tokens.any(|token| {
+            !token.is_named()
+                && matches!(source.get(token.byte_range()), Some("and" | "or" | "not"))
+        })
+}
+
+/// Returns whether a Ruby node takes no `a or b` without parentheses.
+fn needs_one_value(parent: &Node<'_>) -> bool {
+    matches!(
+        parent.kind(),
+        "argument_list" | "array" | "element_reference" | "pair"
+    )
 }
 
 /// Returns whether a `?.` in the node would also skip code that is appended to it.

@@ -1,5 +1,7 @@
 //! Code that a grammar accepts where the language doesn't, or where it means something else.
 
+use tree_sitter::Node;
+
 use super::compare::is_comment;
 use super::language::Language;
 use super::places::Place;
@@ -7,9 +9,8 @@ use super::places::Place;
 /// Returns whether a replacement is invalid in its place. `before` is the place in the source.
 pub(super) fn is_wrong(
     language: Language,
-    before: &Place<'_>,
-    after: &Place<'_>,
-    source: &str,
+    (before, old_source): (&Place<'_>, &str),
+    (after, source): (&Place<'_>, &str),
 ) -> bool {
     let mut code = after.nodes.iter().filter(|node| !is_comment(node));
     let (Some(node), Some(old)) = (code.next(), before.nodes.first()) else {
@@ -49,8 +50,25 @@ pub(super) fn is_wrong(
             });
             is_list && old.kind() == "command" && (is_around || is_background)
         }
+        // Before Python 3.12, an f-string ended at the first quote like its own.
+        "python" => quote_around(node, source).is_some_and(|quote| {
+            let has_quote = |source: &str, node: &Node<'_>| {
+                let text = source.get(node.byte_range());
+                text.is_some_and(|text| text.contains(quote))
+            };
+            has_quote(source, node) && !has_quote(old_source, old)
+        }),
         _ => false,
     }
+}
+
+/// Returns the quote of the Python f-string around an expression.
+fn quote_around<'s>(node: &Node<'_>, source: &'s str) -> Option<&'s str> {
+    let mut above = std::iter::successors(node.parent(), Node::parent);
+    let interpolation = above.find(|node| node.kind() == "interpolation")?;
+    let start = interpolation.parent()?.child(0)?;
+    let start = source.get(start.byte_range())?;
+    Some(start.trim_start_matches(|letter: char| letter.is_ascii_alphabetic()))
 }
 
 /// Returns whether a node's place must not be left empty.

@@ -277,7 +277,11 @@ impl<'t> Comparison<'t> {
             let has_error = after.parent.is_error() || after.nodes.iter().any(Node::has_error);
             let language = self.old.grammar().language();
             faults[number].syntax = (has_error && candidate.must_parse())
-                || lenient::is_wrong(language, before, &after, self.new.source());
+                || lenient::is_wrong(
+                    language,
+                    (before, self.old.source()),
+                    (&after, self.new.source()),
+                );
             if let ([old], [new]) = (&before.nodes[..], &after.nodes[..]) {
                 faults[number].whole |= innermost(*old).kind_id() != innermost(*new).kind_id()
                     && self.needs_parentheses(&after.parent, new);
