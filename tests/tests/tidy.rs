@@ -104,6 +104,74 @@ fn what_lies_below_in_the_library_knows_nothing_above() {
     }
 }
 
+/// The parts of a session from the top down: each uses those in the rows behind its own.
+const SESSION: [&[&str]; 6] = [
+    &["builder", "deciding", "steering"],
+    &["decide"],
+    &["calling"],
+    &["review"],
+    &["base"],
+    &[
+        "approval",
+        "cancellable",
+        "events",
+        "place",
+        "stack",
+        "tools",
+        "turns",
+    ],
+];
+
+/// The modules of a session that a source names, by whatever path.
+fn named_parts(file: &str, text: &str) -> BTreeSet<&'static str> {
+    let mut paths = vec!["crate::session::"];
+    // What `super` means in a file of the folder itself.
+    let depth = file.matches('/').count();
+    let supers = "super::".repeat(depth + 1);
+    paths.push(&supers);
+    let mut named = BTreeSet::new();
+    for line in text.lines().filter(|it| !it.trim_start().starts_with("//")) {
+        for part in SESSION.iter().copied().flatten() {
+            let is_named = paths.iter().any(|path| {
+                let mut rest = line;
+                while let Some(at) = rest.find(path) {
+                    let is_whole = !rest[..at].ends_with("super::");
+                    rest = &rest[at + path.len()..];
+                    let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next();
+                    if is_whole && name == Some(part) {
+                        return true;
+                    }
+                }
+                false
+            });
+            if is_named {
+                named.insert(*part);
+            }
+        }
+    }
+    named
+}
+
+#[test]
+fn the_parts_of_a_session_know_only_those_below_them() {
+    let row = |part: &str| SESSION.iter().position(|row| row.contains(&part));
+    let mut wrong = Vec::new();
+    for (file, text) in sources("host/core/src/session") {
+        let part = file.split(['/', '.']).next().unwrap();
+        let own = row(part).unwrap_or_else(|| panic!("{part} is in no row"));
+        let above = named_parts(&file, &text).into_iter();
+        let above = above.filter(|other| *other != part && row(other).unwrap() <= own);
+        wrong.extend(above.map(|other| format!("{file} uses {other}")));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    let upward = "use super::{Session, SessionInner};\nuse super::decide::Decisions;\n";
+    assert_eq!(named_parts("stack.rs", upward), BTreeSet::from(["decide"]));
+    let upward = "use super::super::review::Reviews;\nuse super::stale;\n";
+    assert_eq!(named_parts("place/a.rs", upward), BTreeSet::from(["review"]));
+    let upward = "    crate::session::calling::ToolCall\n";
+    assert_eq!(named_parts("tools/a.rs", upward), BTreeSet::from(["calling"]));
+}
+
 /// Each package that is compiled with `package`, by its name.
 fn dependencies(package: &str, features: &str) -> BTreeSet<String> {
     let output = Command::new(env!("CARGO"))

@@ -1,72 +1,50 @@
 //! A conversation: its bound tools, the files they see, and its stack of pending actions.
+//!
+//! [`Session`] is a facade. Its parts know only those below them:
+//!
+//! - `decide` claims actions, and nothing else does;
+//! - `calling` calls tools, and has the actions that they push rehearsed;
+//! - `review` says what an action would do, and asks nobody who decides;
+//! - `base`: `tools`, `stack`, `place` and `events`, which don't know each other.
 
-mod approving;
-mod bindings;
+mod approval;
+mod base;
 mod builder;
+mod calling;
 mod cancellable;
-mod clear;
-mod committing;
-mod conditions;
-mod denying;
-mod elsewhere;
-mod expired;
-mod lease;
-mod moved;
-mod opening;
-mod pending;
-mod recovering;
-mod refresh;
-mod rehearsing;
-mod resolve;
-mod resolver;
+mod decide;
+mod deciding;
+mod events;
+mod place;
 mod review;
-mod siblings;
-mod stale;
-mod standing;
+mod stack;
+mod steering;
+mod tools;
 mod turns;
-mod watched;
-mod with_policy;
 
 use std::fmt;
 use std::path::Path;
-use std::pin::pin;
-use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 
-use airlock_model::actor::Actor;
 use airlock_model::call_record::CallRecord;
 use airlock_model::content::CallOutcome;
 use airlock_model::digest::Digest;
 use airlock_model::error::Error;
-use airlock_model::event::{Observer, ToolFunction};
-use airlock_model::identity::Machine;
-use airlock_model::limits::Limits;
 use airlock_model::pending::{ActionId, SessionId};
-use airlock_model::policy::{Policy, Rehearse};
-use airlock_model::store::PendingStore;
 use airlock_model::tool::{RejectedTool, ToolDefinition};
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::Engine;
-use crate::instance::Call;
 use crate::params::Params;
-use crate::plugin::LoadedTool;
-use crate::producer::{Executed, Origin, Producer, ProducerContext};
-use crate::pushing::{PlaceOfOthers, SessionContext};
-use crate::workspace::WorkspaceFolder;
-use bindings::Bindings;
-use rehearsing::Rehearsals;
-use review::Told;
-use standing::StandingState;
-use turns::Turns;
+use base::Base;
+use calling::ToolCall;
+use decide::Decisions;
+use review::Reviews;
 
-pub use approving::{Approval, ApprovalRequest, Approver, ConfirmRequest, Confirmation};
+pub use approval::{Approval, ApprovalRequest, Approver, ConfirmRequest, Confirmation};
 pub use builder::SessionBuilder;
 pub use cancellable::Cancellable;
-pub use clear::Discarded;
-pub use recovering::{APPLY_UNDONE, RecoveredAction};
-pub use standing::{StandingHandler, StandingResult};
-pub use with_policy::ProducerWithPolicy;
+pub use decide::{APPLY_UNDONE, Discarded, RecoveredAction, StandingHandler, StandingResult};
+pub use tools::ProducerWithPolicy;
 
 /// A conversation. Cloning is cheap; clones are the same session.
 ///
@@ -81,25 +59,10 @@ pub struct Session {
 }
 
 struct SessionInner {
-    context: Arc<SessionContext>,
-    workspace: Option<Arc<WorkspaceFolder>>,
+    base: Arc<Base>,
+    reviews: Reviews,
+    decisions: Decisions,
     apply_obstacle: Option<String>,
-    /// Set once pending actions were listed since the session was opened.
-    looked: AtomicBool,
-    /// Overrides the machine's own identity.
-    machine: Option<Machine>,
-    /// Engine for plugins from the store.
-    engine: Option<Engine>,
-    limits: Arc<Limits>,
-    observer: Option<Observer>,
-    approver: Option<Arc<dyn Approver>>,
-    bindings: RwLock<Bindings>,
-    calls: AtomicU64,
-    rehearse: Rehearse,
-    rehearsals: Rehearsals,
-    turns: Turns,
-    standing: StandingState,
-    told: Mutex<Option<Told>>,
 }
 
 impl Session {
@@ -110,15 +73,12 @@ impl Session {
 
     /// Returns the session's id.
     pub fn id(&self) -> &SessionId {
-        &self.inner.context.id
+        self.base().id()
     }
 
     /// Returns the absolute path of the workspace, if the session has one.
     pub fn workspace(&self) -> Option<&Path> {
-        self.inner
-            .workspace
-            .as_ref()
-            .map(|workspace| workspace.path())
+        self.base().place.path()
     }
 
     /// Returns why changes to the workspace can't be applied, as a clause, if this was known when
@@ -141,16 +101,13 @@ impl Session {
         &self,
         producer: impl Into<ProducerWithPolicy>,
     ) -> Result<Vec<RejectedTool>, Error> {
-        let ProducerWithPolicy { origin, policy } = producer.into();
-        let producer = self.producer(&origin, policy)?;
-        Ok(self.write_bindings(|bindings| bindings.add(producer)))
+        self.base().tools.bind(producer.into())
     }
 
     /// Removes the tools of a plugin or a native producer from the session. The argument is the
     /// producer or its digest. Its pending actions can still be resolved.
     pub fn unbind(&self, producer: impl Into<Digest>) {
-        let digest = producer.into();
-        self.write_bindings(|bindings| bindings.remove_tools(digest));
+        self.base().tools.unbind(producer.into());
     }
 
     /// Replaces all bound producers by these, in this order and in one step. A call finds either
@@ -167,16 +124,8 @@ impl Session {
         &self,
         producers: impl IntoIterator<Item = P>,
     ) -> Result<Vec<RejectedTool>, Error> {
-        let bound = producers.into_iter().map(|producer| {
-            let ProducerWithPolicy { origin, policy } = producer.into();
-            self.producer(&origin, policy)
-        });
-        let bound = bound.collect::<Result<Vec<_>, _>>()?;
-        let (rejected, unbound) = self.write_bindings(|bindings| bindings.replace(bound));
-        for producer in unbound {
-            producer.make_room();
-        }
-        Ok(rejected)
+        let producers = producers.into_iter().map(Into::into);
+        self.base().tools.rebind(producers)
     }
 
     /// Returns the tools that were left out when their producers were bound, each with the reason.
@@ -184,28 +133,21 @@ impl Session {
     /// A tool whose name was taken stays left out after that name becomes free, until its producer
     /// is bound again.
     pub fn rejected(&self) -> Vec<RejectedTool> {
-        self.read_bindings(Bindings::rejected)
+        self.base().tools.rejected()
     }
 
     /// Returns the tools to offer to a model: all that are not hidden, in binding order.
     ///
     /// [`resolve`](crate::tool::resolve_tool) is not included; add it separately.
     pub fn tools(&self) -> Vec<ToolDefinition> {
-        self.read_bindings(|bindings| {
-            let tools = bindings.definitions();
-            tools.filter(|tool| !tool.traits.hidden).cloned().collect()
-        })
+        let tools = &self.base().tools;
+        tools.definitions(|tool| !tool.traits.hidden)
     }
 
     /// Returns the session's tools with these names, including hidden ones, in binding order.
     pub fn tools_named(&self, names: &[&str]) -> Vec<ToolDefinition> {
-        self.read_bindings(|bindings| {
-            let tools = bindings.definitions();
-            tools
-                .filter(|tool| names.contains(&tool.name.as_str()))
-                .cloned()
-                .collect()
-        })
+        let tools = &self.base().tools;
+        tools.definitions(|tool| names.contains(&tool.name.as_str()))
     }
 
     /// Calls a tool with its params, an object that must match the tool's schema. Pass a value, or
@@ -242,71 +184,21 @@ impl Session {
         params: Params<'_>,
         cancel: Option<&CancellationToken>,
     ) -> Result<CallOutcome, Error> {
-        if tool == resolve::NAME {
-            let resolution = resolve::parse(params.value(), &self.inner.limits, cancel).await?;
-            let outcome = self.resolve_until(resolution, Actor::Model.into(), cancel);
-            let outcome = outcome.await;
-            self.remember_told(&outcome);
-            return Ok(outcome?.into());
+        let inner = &self.inner;
+        if tool == decide::NAME {
+            let resolution = decide::parse(params.value(), self.base().limits(), cancel).await?;
+            let resolving = inner.decisions.resolve_for_model(resolution, cancel);
+            return Ok(resolving.await?.into());
         }
-        let found = self.read_bindings(|bindings| {
-            bindings.find(tool).ok_or_else(|| {
-                let known = bindings.definitions().map(|tool| tool.name.as_str());
-                Error::unknown_tool(tool, known)
-            })
-        });
-        let found = found?;
-        let place = None;
-        let (producer, definition) = (found.producer(), found.definition());
-        self.call_tool(producer, definition, tool, &params, place, cancel)
-            .await
-    }
-
-    async fn call_tool(
-        &self,
-        producer: &Producer,
-        definition: &LoadedTool,
-        tool: &str,
-        params: &Params<'_>,
-        place: Option<&PlaceOfOthers>,
-        cancel: Option<&CancellationToken>,
-    ) -> Result<CallOutcome, Error> {
-        let schema = &definition.params;
-        let spent = schema
-            .check(tool, params.value(), &self.inner.limits, cancel)
-            .await?;
-        let call = Call {
-            number: self.next_call(),
-            tool,
-            limits: &self.inner.limits,
+        let found = self.base().tools.find(tool)?;
+        let call = ToolCall {
+            producer: found.producer(),
+            definition: found.definition(),
+            params: &params,
+            place: None,
             cancel,
-            spent,
         };
-        let executing = pin!(async {
-            let executed = producer.execute(&call, params, place).await?;
-            self.tell_pushed(&call, producer.name(), &executed.pushed);
-            Ok(executed)
-        });
-        let watched = self.watched(&call, producer.name(), ToolFunction::Execute, executing);
-        let Executed {
-            result,
-            mut pushed,
-            drafted,
-        } = watched.await?;
-        let mut effects = if pushed.is_empty() || !self.may_rehearse() {
-            Vec::new()
-        } else {
-            // Boxed, to keep this future small.
-            Box::pin(self.rehearse_pushed(producer, &pushed, drafted)).await
-        };
-        pushed.reverse();
-        effects.reverse();
-        let mut outcome = CallOutcome::new(result, pushed);
-        outcome.effects = effects;
-        let unseen = outcome.pushed.iter().map(|action| &action.id);
-        let unseen = unseen.filter(|id| !outcome.effects.iter().any(|it| it.action == **id));
-        outcome.rehearsing = unseen.filter(|id| self.is_rehearsed(id)).cloned().collect();
-        Ok(outcome)
+        call.run(self.base(), &inner.reviews).await
     }
 
     /// Returns the call that pushed a pending action, with the preview as its caller got it, or [in
@@ -316,7 +208,8 @@ impl Session {
     /// # Errors
     /// [`Error::Store`] if the store can't be read, and [`Error::NoStore`].
     pub async fn call_record(&self, action: &ActionId) -> Result<Option<CallRecord>, Error> {
-        Ok(self.store()?.call_record(self.id(), action).await?)
+        let store = self.base().store()?;
+        Ok(store.call_record(self.id(), action).await?)
     }
 
     /// Instantiates every bound plugin ahead of its first call.
@@ -324,7 +217,7 @@ impl Session {
     /// # Errors
     /// [`Error::Trap`] and [`Error::Limit`], as for the first call.
     pub async fn start_instances(&self) -> Result<(), Error> {
-        for producer in self.read_bindings(Bindings::producers) {
+        for producer in self.base().tools.producers() {
             producer.start().await?;
         }
         Ok(())
@@ -332,44 +225,13 @@ impl Session {
 
     /// Drops idle instances that hold no volatile action. Call it when a conversation pauses.
     pub fn drop_idle_instances(&self) {
-        for producer in self.read_bindings(Bindings::producers) {
+        for producer in self.base().tools.producers() {
             producer.make_room();
         }
     }
 
-    fn producer(&self, origin: &Origin, policy: Policy) -> Result<Producer, Error> {
-        let inner = &self.inner;
-        origin.bind(ProducerContext {
-            policy,
-            workspace: inner.workspace.clone(),
-            limits: Arc::clone(&inner.limits),
-            observer: inner.observer.clone(),
-            session: Arc::clone(&inner.context),
-        })
-    }
-
-    fn store(&self) -> Result<&Arc<dyn PendingStore>, Error> {
-        self.inner.context.store.as_ref().ok_or(Error::NoStore)
-    }
-
-    fn read_bindings<R>(&self, body: impl FnOnce(&Bindings) -> R) -> R {
-        body(
-            &self
-                .inner
-                .bindings
-                .read()
-                .unwrap_or_else(PoisonError::into_inner),
-        )
-    }
-
-    fn write_bindings<R>(&self, body: impl FnOnce(&mut Bindings) -> R) -> R {
-        body(
-            &mut self
-                .inner
-                .bindings
-                .write()
-                .unwrap_or_else(PoisonError::into_inner),
-        )
+    fn base(&self) -> &Arc<Base> {
+        &self.inner.base
     }
 }
 

@@ -1,9 +1,8 @@
 //! Options for opening a session.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, Mutex, RwLock};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use airlock_model::error::Error;
@@ -11,23 +10,25 @@ use airlock_model::event::{Event, EventSource, Observer};
 use airlock_model::identity::Machine;
 use airlock_model::limits::Limits;
 use airlock_model::pending::SessionId;
-use airlock_model::policy::Rehearse;
+use airlock_model::policy::{Policy, Rehearse};
 use airlock_model::steering::ToolChoicePolicy;
 use airlock_model::store::{MemoryStore, PendingStore};
 
-use super::approving::Approver;
-use super::opening::{obstacle, recover};
-use super::rehearsing::Rehearsals;
-use super::standing::StandingState;
+use super::approval::Approver;
+use super::base::Base;
+use super::decide::Decisions;
+use super::events::Events;
+use super::place::{Opened, Place};
+use super::review::Reviews;
+use super::stack::Stack;
+use super::tools::{ProducerWithPolicy, Tools};
 use super::turns::Turns;
-use super::with_policy::ProducerWithPolicy;
 use super::{Session, SessionInner};
 use crate::engine::Engine;
 use crate::lost::LostActions;
-use crate::producer::Origin;
+use crate::producer::{Origin, ProducerContext};
 use crate::pushing::SessionContext;
 use crate::tenant::Tenant;
-use crate::workspace::WorkspaceFolder;
 
 /// Builder for a [`Session`].
 #[derive(Default)]
@@ -192,14 +193,15 @@ impl SessionBuilder {
             Some(Decider::Model) => None,
             None => return Err(Error::NoDecider),
         };
-        let (workspace, apply_obstacle) = match self.workspace {
+        let opened = match self.workspace {
             Some(path) => {
                 let machine = self.machine.as_ref().unwrap_or_else(|| Machine::this());
-                let folder = open_workspace(&path, machine.clone())?;
-                let unrecovered = recover(&folder);
-                let in_the_way = unrecovered.or_else(|| obstacle(&folder));
-                (Some(folder), in_the_way)
+                Some(Opened::at(&path, machine.clone())?)
             }
+            None => None,
+        };
+        let (workspace, apply_obstacle) = match opened {
+            Some(opened) => (Some(opened.folder), opened.obstacle),
             None => (None, None),
         };
         let engine = self.engine.or_else(|| {
@@ -221,33 +223,38 @@ impl SessionBuilder {
         let id = self
             .id
             .unwrap_or_else(|| SessionId::generate(SystemTime::now()));
+        let context = Arc::new(SessionContext {
+            id,
+            store,
+            workspace: workspace.as_ref().map(|it| it.path().into()),
+            workspace_identity: workspace.as_ref().map(|it| Arc::clone(it.lasting())),
+            expires_after: self.expires_after,
+            lost: LostActions::default(),
+            reserved: Arc::default(),
+            tenant: self.tenant,
+        });
+        let producers = ProducerContext {
+            policy: Policy::default(),
+            workspace: workspace.clone(),
+            limits,
+            observer: self.observer.clone(),
+            session: Arc::clone(&context),
+        };
+        let base = Arc::new(Base {
+            stack: Stack::new(Arc::clone(&context)),
+            place: Place::new(Arc::clone(&context), workspace, self.machine),
+            tools: Tools::new(producers, engine),
+            events: Events::new(context, self.observer),
+        });
+        let reviews = Reviews::new(Arc::clone(&base), self.rehearse);
+        let turns = Turns::new(self.tool_choice);
+        let decisions = Decisions::new(Arc::clone(&base), reviews.clone(), approver, turns);
         let session = Session {
             inner: Arc::new(SessionInner {
-                context: Arc::new(SessionContext {
-                    id,
-                    store,
-                    workspace: workspace.as_ref().map(|it| it.path().into()),
-                    workspace_identity: workspace.as_ref().map(|it| Arc::clone(it.lasting())),
-                    expires_after: self.expires_after,
-                    lost: LostActions::default(),
-                    reserved: Arc::default(),
-                    tenant: self.tenant,
-                }),
+                base,
+                reviews,
+                decisions,
                 apply_obstacle,
-                looked: AtomicBool::new(workspace.is_none()),
-                workspace,
-                machine: self.machine,
-                engine,
-                limits,
-                observer: self.observer,
-                approver,
-                bindings: RwLock::default(),
-                calls: AtomicU64::new(0),
-                rehearse: self.rehearse,
-                rehearsals: Rehearsals::default(),
-                turns: Turns::new(self.tool_choice),
-                standing: StandingState::default(),
-                told: Mutex::default(),
             }),
         };
         for producer in self.producers {
@@ -264,11 +271,4 @@ impl fmt::Debug for SessionBuilder {
             .field("workspace", &self.workspace)
             .finish_non_exhaustive()
     }
-}
-
-fn open_workspace(path: &Path, machine: Machine) -> Result<Arc<WorkspaceFolder>, Error> {
-    let folder = WorkspaceFolder::at(path, machine);
-    Ok(Arc::new(
-        folder.map_err(|error| Error::workspace(path, &error))?,
-    ))
 }

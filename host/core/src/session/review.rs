@@ -1,32 +1,56 @@
 //! The reviewed effects of an action, which an apply must reproduce.
 
-use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
+mod moved;
+mod rehearsing;
+mod siblings;
+mod stale;
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use airlock_model::digest::Digest;
 use airlock_model::effects::{Effects, EffectsRecord};
 use airlock_model::error::Error;
 use airlock_model::pending::{ActionId, Decision, NamedAction, PendingAction, Resolution};
 use airlock_model::policy::{Phase, Rehearse};
-use airlock_model::store::PendingStore;
 use tokio_util::sync::CancellationToken;
 
-use super::Session;
+use super::base::Base;
 use crate::instance::unless_cancelled;
 use crate::producer::Producer;
+use rehearsing::Rehearsals;
+pub(super) use rehearsing::new_seed;
+pub(super) use stale::stale_files;
 
-impl Session {
+/// The reviews of a session's actions. Clones are the same reviews.
+#[derive(Clone)]
+pub(super) struct Reviews {
+    base: Arc<Base>,
+    rehearse: Rehearse,
+    rehearsals: Arc<Rehearsals>,
+    told: Arc<Mutex<Option<Told>>>,
+}
+
+impl Reviews {
+    pub fn new(base: Arc<Base>, rehearse: Rehearse) -> Self {
+        Self {
+            base,
+            rehearse,
+            rehearsals: Arc::default(),
+            told: Arc::default(),
+        }
+    }
+
     /// Returns what is known of the action before it is claimed. Waits for its rehearsal, and makes
     /// sure that the result is still current.
-    pub(super) async fn review_of(
+    pub async fn review_of(
         &self,
-        store: &Arc<dyn PendingStore>,
         resolution: &Resolution,
         cancel: Option<&CancellationToken>,
     ) -> Result<Option<Review>, Error> {
-        if resolution.decision != Decision::Apply || self.inner.workspace.is_none() {
+        if resolution.decision != Decision::Apply || self.base.place.workspace.is_none() {
             return Ok(None);
         }
-        let found = self.stacked(&**store, resolution.id.as_ref()).await?;
+        let found = self.base.stack.find(resolution.id.as_ref()).await?;
         // If the action is missing, the claim reports it.
         let Some(found) = found else {
             return Ok(None);
@@ -41,10 +65,10 @@ impl Session {
                 record => record?,
             }
         } else {
-            store.effects(self.id(), &id).await?
+            self.base.store()?.effects(self.base.id(), &id).await?
         };
         let same_workspace = resolution.same_workspace;
-        let current = self.current_review(store, &found, record, same_workspace, cancel);
+        let current = self.current_review(&found, record, same_workspace, cancel);
         let action = Arc::clone(&found.action);
         Ok(current.await?.map(|record| Review::new(action, record)))
     }
@@ -52,18 +76,18 @@ impl Session {
     /// Returns the review that an apply must reproduce, if there is one. Another action may have
     /// become the topmost since the first look. A review that another session made also binds a
     /// session that rehearses nothing itself.
-    pub(super) async fn review_of_claimed(
+    pub async fn review_of_claimed(
         &self,
-        store: &Arc<dyn PendingStore>,
         action: &Arc<PendingAction>,
         decision: Decision,
         before: Option<Review>,
     ) -> Result<Option<Review>, Error> {
         match before {
             Some(before) if before.action.id == action.id => Ok(Some(before)),
-            _ if decision == Decision::Discard || self.inner.workspace.is_none() => Ok(None),
+            _ if decision == Decision::Discard || self.base.place.workspace.is_none() => Ok(None),
             _ => {
-                let record = store.effects(self.id(), &action.id).await?;
+                let store = self.base.store()?;
+                let record = store.effects(self.base.id(), &action.id).await?;
                 let action = Arc::clone(action);
                 Ok(record.map(|record| Review::new(action, record)))
             }
@@ -73,7 +97,7 @@ impl Session {
     /// Checks that the decision is about the current effects: those of the review that it names, or
     /// those of the push. A model can't name a review; its decision is about the effects that the
     /// session reported to it last.
-    pub(super) fn demand_reviewed(
+    pub fn demand_reviewed(
         &self,
         review: &Review,
         resolution: &Resolution,
@@ -103,7 +127,7 @@ impl Session {
     }
 
     /// Remembers the action's current effects if the model is about to hear of them.
-    pub(super) fn remember_told<T>(&self, outcome: &Result<T, Error>) {
+    pub fn remember_told<T>(&self, outcome: &Result<T, Error>) {
         let (action, now) = match outcome {
             Err(Error::Different { action, difference }) => (action, &difference.now),
             Err(Error::NotReviewed { action, now }) => (action, &**now),
@@ -114,12 +138,12 @@ impl Session {
     }
 
     fn told(&self) -> MutexGuard<'_, Option<Told>> {
-        let told = self.inner.told.lock();
+        let told = self.told.lock();
         told.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Checks that the host has seen the effects of the apply, if the session requires that.
-    pub(super) fn demand_verified(
+    pub fn demand_verified(
         &self,
         action: &PendingAction,
         producer: &Producer,
@@ -147,7 +171,7 @@ impl Session {
 
 /// The effects that a model heard of last, for an action that no longer does the same as at its
 /// push.
-pub(super) struct Told {
+struct Told {
     id: ActionId,
     effects: Digest,
 }

@@ -1,0 +1,240 @@
+//! Carries out a decision about a claimed action, through its tool.
+
+use std::pin::pin;
+use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
+
+use airlock_model::content::{ResolutionOutcome, ToolResult};
+use airlock_model::effects::{ActionEffects, EffectsRecord};
+use airlock_model::error::Error;
+use airlock_model::event::ToolFunction;
+use airlock_model::pending::{Decision, NamedAction, PendingAction, Resolution};
+use airlock_model::reads::Fingerprints;
+use airlock_model::store::StoreError;
+use tokio_util::sync::CancellationToken;
+
+use super::Decisions;
+use super::approve::Asked;
+use super::claim::HeldAction;
+use super::commit::{Committing, Seen};
+use super::conditions::conditions;
+use super::outcome::{DecisionSummary, apply_error, outcome};
+use crate::instance::{Call, Conditions};
+use crate::session::base::Base;
+use crate::session::place::Committed;
+use crate::session::review::Reviews;
+use crate::world::DecidedAction;
+
+/// How a decision about a claimed action ended, if it was tried.
+pub(super) enum Ending {
+    Carried(Box<Carried>),
+    /// An apply failed, and changed nothing.
+    Failed(Error),
+    /// An earlier apply was committed.
+    AppliedBefore(Committed),
+    /// The claim was lost while the tool was running.
+    Lost(StoreError),
+}
+
+/// A decision that was carried out, or a discard that its tool failed to handle.
+pub(super) struct Carried {
+    returned: Result<Option<ToolResult>, Error>,
+    seen: Option<Seen>,
+    /// The review before the decision.
+    pub review: Option<EffectsRecord>,
+    /// The call's number in the session.
+    pub number: u64,
+}
+
+impl Carried {
+    /// Takes the reason and `extra` of the resolution.
+    pub fn into_outcome(
+        self,
+        action: &PendingAction,
+        resolution: &mut Resolution,
+    ) -> Result<ResolutionOutcome, Error> {
+        let summary = DecisionSummary {
+            label: action.label.clone(),
+            source_tool_name: Some(action.source_tool_name.clone()),
+            reason: std::mem::take(&mut resolution.reason),
+        };
+        let extra = resolution.extra.take();
+        let mut outcome = outcome(resolution.decision, extra, summary, self.returned?);
+        outcome.action = Some(NamedAction::from(action));
+        if let Some(seen) = self.seen {
+            outcome.effects = Some(ActionEffects::new(action.id.clone(), seen.effects));
+            outcome.kept = seen.kept;
+        }
+        Ok(outcome)
+    }
+}
+
+impl Decisions {
+    /// # Errors
+    /// Nothing was tried, or nothing was changed and the tool has not heard of a discard.
+    pub(super) async fn carry_out(
+        &self,
+        held: &HeldAction<'_>,
+        asked: &Asked,
+        review: Option<EffectsRecord>,
+        cancel: Option<&CancellationToken>,
+    ) -> Result<Ending, Error> {
+        let (action, resolution) = (&*held.action, &asked.resolution);
+        // A map of strings to values can always be serialized.
+        let extra = resolution.extra.as_ref();
+        let extra = extra.and_then(|extra| serde_json::to_string(extra).ok());
+        let for_guest = DecidedAction {
+            action_id: action.id.as_str(),
+            label: &action.label,
+            source_tool_name: &action.source_tool_name,
+            state: held.guest_state.as_deref(),
+            reason: &resolution.reason,
+            extra: extra.as_deref(),
+            attempt: held.attempt,
+        };
+        let carrying_out = CarryingOut {
+            base: &self.base,
+            reviews: &self.reviews,
+            action,
+            resolution: &for_guest,
+            committing: Committing {
+                decisions: self,
+                held,
+                asked,
+                reviewed: review.as_ref(),
+                seen: Mutex::default(),
+                cancel,
+            },
+            review: review.as_ref(),
+            same_workspace: resolution.same_workspace,
+            number: self.base.events.next_call(),
+            granted: OnceLock::new(),
+            cancel,
+        };
+        let decision = resolution.decision;
+        let during = match decision {
+            Decision::Apply => {
+                let applying = pin!(carrying_out.apply());
+                let applied = held.lease.during(applying).await;
+                applied.map(|applied| applied.map(Some))
+            }
+            Decision::Discard => held.lease.during(pin!(carrying_out.reject())).await,
+        };
+        let returned = match during {
+            Ok(returned) => returned,
+            Err(lost) => return Ok(Ending::Lost(lost)),
+        };
+        match returned {
+            Err(
+                error @ (Error::Busy { .. }
+                | Error::Unverified { .. }
+                | Error::Stale { .. }
+                | Error::Refused { .. }),
+            ) => Err(error),
+            Err(error @ Error::Different { .. }) => {
+                carrying_out.keep_difference(&error).await;
+                Err(error)
+            }
+            Err(error) if decision == Decision::Apply => Ok(Ending::Failed(apply_error(error))),
+            returned => {
+                let (number, seen) = (carrying_out.number, carrying_out.committing.take_seen());
+                Ok(Ending::Carried(Box::new(Carried {
+                    returned,
+                    seen,
+                    number,
+                    review,
+                })))
+            }
+        }
+    }
+}
+
+/// One claimed action and the decision about it.
+struct CarryingOut<'a> {
+    base: &'a Base,
+    reviews: &'a Reviews,
+    action: &'a PendingAction,
+    resolution: &'a DecidedAction<'a>,
+    committing: Committing<'a>,
+    /// The record of the action's rehearsal.
+    review: Option<&'a EffectsRecord>,
+    same_workspace: bool,
+    /// The call's number in the session.
+    number: u64,
+    /// Conditions of an apply whose policy grants its own time or randomness.
+    granted: OnceLock<Conditions>,
+    cancel: Option<&'a CancellationToken>,
+}
+
+impl CarryingOut<'_> {
+    async fn apply(&self) -> Result<ToolResult, Error> {
+        let producer = self.base.tools.producer_of(self.action).await?;
+        self.reviews
+            .demand_verified(self.action, &producer, self.review)?;
+        let call = self.call();
+        let conditions = conditions(self.action, self.review, producer.policy())?;
+        if conditions.are_granted {
+            // Set only once.
+            let _ = self.granted.set(conditions.clone());
+        }
+        let (action, resolution) = (self.action, self.resolution);
+        let applying = producer.apply(&call, action, resolution, conditions, &self.committing);
+        let applying = pin!(applying);
+        let (name, function) = (producer.name(), ToolFunction::Apply);
+        self.base
+            .events
+            .watched(&call, name, function, applying)
+            .await
+    }
+
+    /// Returns `None` if the producer has no answer or is gone: a discard always removes the
+    /// action.
+    async fn reject(&self) -> Result<Option<ToolResult>, Error> {
+        let elsewhere = || self.base.place.other_workspace(self.action).is_some();
+        if !self.action.has_reject || (!self.same_workspace && elsewhere()) {
+            return Ok(None);
+        }
+        let producer = match self.base.tools.producer_of(self.action).await {
+            Ok(producer) => producer,
+            Err(Error::PluginGone(_) | Error::ProducerGone { .. } | Error::InstanceGone) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        let call = self.call();
+        let rejecting = pin!(producer.reject(&call, self.action, self.resolution));
+        let (name, function) = (producer.name(), ToolFunction::Reject);
+        self.base
+            .events
+            .watched(&call, name, function, rejecting)
+            .await
+    }
+
+    /// Keeps the effects that differ from the review: the next decision is about these.
+    async fn keep_difference(&self, error: &Error) {
+        let (Some(review), Error::Different { difference, .. }) = (self.review, error) else {
+            return;
+        };
+        let mut record = review.clone();
+        record.effects = difference.now.clone();
+        if let Some(granted) = self.granted.get() {
+            record.seed = granted.seed.clone();
+            record.time = Some(granted.time());
+        }
+        // The effects may depend on the reason, which a rehearsal doesn't get. Don't compare a
+        // rehearsal with them; compare only the apply.
+        record.read = Some(Fingerprints::default());
+        record.replaced = true;
+        self.reviews.keep(self.action, record).await;
+    }
+
+    fn call(&self) -> Call<'_> {
+        Call {
+            number: self.number,
+            tool: &self.action.source_tool_name,
+            limits: self.base.limits(),
+            cancel: self.cancel,
+            spent: Duration::ZERO,
+        }
+    }
+}

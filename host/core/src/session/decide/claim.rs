@@ -1,0 +1,94 @@
+//! Claims an action for a decision.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use airlock_model::error::Error;
+use airlock_model::pending::{ActionId, Decision, NamedAction, PendingAction, StackedAction};
+use airlock_model::store::Claim;
+
+use super::Decisions;
+use super::approve::{Approved, Asked};
+use super::lease::{HeldLease, LeaseStart};
+
+/// How often another session may interfere before the store counts as inconsistent.
+const ROUNDS: usize = 16;
+
+/// An action that this decision holds.
+pub(super) struct HeldAction<'a> {
+    pub action: Arc<PendingAction>,
+    pub guest_state: Option<Vec<u8>>,
+    /// Counts the claims to apply the action, from 1.
+    pub attempt: u32,
+    pub lease: HeldLease<'a>,
+}
+
+impl Decisions {
+    /// Claims the action that the resolution names, or the topmost one.
+    ///
+    /// # Errors
+    /// The reason why nothing was claimed; [`Error::Store`].
+    pub(super) async fn claim(&self, asked: &Asked) -> Result<HeldAction<'_>, Error> {
+        let store = self.base.store()?;
+        let start = LeaseStart::now(store);
+        let claim = store.claim(self.base.id(), &asked.resolution, &asked.decided_by);
+        match claim.await? {
+            Claim::Claimed(claimed) => Ok(HeldAction {
+                action: claimed.action,
+                guest_state: claimed.guest_state,
+                attempt: claimed.attempt,
+                lease: HeldLease::new(store, claimed.lease, start),
+            }),
+            Claim::NothingPending => Err(Error::NothingPending),
+            Claim::Unknown(id) => Err(Error::UnknownAction(id)),
+            Claim::InProgress(id) => Err(Error::ResolutionInProgress(id)),
+            Claim::Resolved(id, decision) => Err(Error::AlreadyResolved { id, decision }),
+        }
+    }
+
+    /// Returns the action with this id from the stack.
+    ///
+    /// # Errors
+    /// The reason why it is not there.
+    pub(super) async fn find(&self, id: &ActionId, asked: &Asked) -> Result<StackedAction, Error> {
+        for _ in 0..ROUNDS {
+            if let Some(found) = self.base.stack.find(Some(id)).await? {
+                return Ok(found);
+            }
+            // Only a claim says why it is missing.
+            let claimed = self.claim(asked).await?;
+            // The action has come back, and it was not approved.
+            claimed.lease.release().await;
+        }
+        let problem = format!("the action {id} can be claimed, and is not on the stack");
+        Err(Error::host("the store contradicts itself", problem))
+    }
+
+    /// Checks that a claimed action may be resolved now and here.
+    pub(super) fn check_claimed(
+        &self,
+        claimed: &HeldAction<'_>,
+        asked: &Asked,
+        approved: &Approved,
+    ) -> Result<(), Error> {
+        let (action, attempt) = (&claimed.action, claimed.attempt);
+        if !approved.covers(attempt) {
+            return Err(Error::Refused {
+                action: Box::new(NamedAction::from(&**action)),
+                reason: "another apply was tried since the approval; ask again".to_owned(),
+            });
+        }
+        let is_first = asked.resolution.decision == Decision::Apply && attempt == 1;
+        if is_first && action.has_expired(SystemTime::now()) {
+            return Err(Error::Expired(action.id.clone()));
+        }
+        match self
+            .base
+            .place
+            .refused_here(action, &asked.resolution, attempt)
+        {
+            Some(refused) => Err(refused),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The workspace of a session and its machine, and whether an action was previewed here.
+
+mod opening;
+mod record;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use airlock_model::error::Error;
+use airlock_model::identity::{Machine, WorkspaceDifference};
+use airlock_model::pending::{Decision, PendingAction, Resolution};
+use tokio::task::spawn_blocking;
+
+use crate::pushing::SessionContext;
+use crate::workspace::WorkspaceFolder;
+pub(super) use opening::{Opened, open};
+pub(super) use record::{CommitRecord, Committed, encode};
+
+/// Where a session applies actions.
+pub(super) struct Place {
+    context: Arc<SessionContext>,
+    pub workspace: Option<Arc<WorkspaceFolder>>,
+    /// Overrides the machine's own identity.
+    machine: Option<Machine>,
+}
+
+impl Place {
+    pub fn new(
+        context: Arc<SessionContext>,
+        workspace: Option<Arc<WorkspaceFolder>>,
+        machine: Option<Machine>,
+    ) -> Self {
+        Self {
+            context,
+            workspace,
+            machine,
+        }
+    }
+
+    /// Returns the workspace's absolute path.
+    pub fn path(&self) -> Option<&Path> {
+        self.workspace.as_ref().map(|workspace| workspace.path())
+    }
+
+    /// Refuses to apply an action in another workspace than the one it was previewed in. An action
+    /// can be discarded anywhere, unless an apply was tried: that may have left something behind,
+    /// and only a session on the workspace's machine can find out.
+    pub fn refused_here(
+        &self,
+        action: &PendingAction,
+        resolution: &Resolution,
+        attempt: u32,
+    ) -> Option<Error> {
+        if resolution.same_workspace {
+            return None;
+        }
+        match resolution.decision {
+            Decision::Apply => self.other_workspace(action),
+            Decision::Discard if attempt > 1 => self.other_machine(action),
+            Decision::Discard => None,
+        }
+    }
+
+    /// Returns how the session's workspace differs from the one of the preview.
+    pub fn other_workspace(&self, action: &PendingAction) -> Option<Error> {
+        // Check the machine first: on another machine, a missing path says nothing.
+        if let Some(other) = self.other_machine(action) {
+            return Some(other);
+        }
+        if action.workspace != self.context.workspace {
+            return Some(Error::OtherWorkspace {
+                previewed: action.workspace.clone(),
+                session: self.context.workspace.clone(),
+            });
+        }
+        let here = self.context.workspace_identity.as_deref()?;
+        let difference = here.difference(action.workspace_identity.as_deref())?;
+        replaced(action, difference)
+    }
+
+    pub fn other_machine(&self, action: &PendingAction) -> Option<Error> {
+        let previewed = action.workspace_identity.as_deref()?;
+        replaced(action, self.machine().difference(&previewed.machine)?)
+    }
+
+    fn machine(&self) -> &Machine {
+        self.machine.as_ref().unwrap_or_else(|| Machine::this())
+    }
+
+    /// Returns the session's workspace, if the action belongs there.
+    pub fn workspace_of(
+        &self,
+        action: &PendingAction,
+        same_workspace: bool,
+    ) -> Option<&Arc<WorkspaceFolder>> {
+        let workspace = self.workspace.as_ref();
+        workspace.filter(|_| same_workspace || self.other_workspace(action).is_none())
+    }
+
+    /// Returns the workspace in which an action was previewed, even if this session has none or
+    /// another one. Returns `None` if that workspace is gone or on another machine.
+    pub fn folder_of(
+        &self,
+        action: &PendingAction,
+        same_workspace: bool,
+    ) -> Option<Arc<WorkspaceFolder>> {
+        if let Some(folder) = self.workspace_of(action, same_workspace) {
+            return Some(Arc::clone(folder));
+        }
+        let path = action.workspace.as_deref()?;
+        let folder = WorkspaceFolder::at(path, self.machine().clone()).ok()?;
+        let previewed = action.workspace_identity.as_deref();
+        match folder.lasting().difference(previewed) {
+            None => Some(Arc::new(folder)),
+            Some(_) => None,
+        }
+    }
+}
+
+fn replaced(action: &PendingAction, difference: WorkspaceDifference) -> Option<Error> {
+    let path = action.workspace.clone()?;
+    Some(Error::WorkspaceReplaced { path, difference })
+}
+
+/// Runs blocking work, such as syncing files or waiting for other programs, on a thread that may
+/// block.
+pub(super) async fn in_background<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    match spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(error) => Err(Error::host("could not commit", error)),
+        },
+    }
+}
