@@ -137,7 +137,9 @@ fn named_parts(file: &str, text: &str) -> BTreeSet<&'static str> {
                 while let Some(at) = rest.find(path) {
                     let is_whole = !rest[..at].ends_with("super::");
                     rest = &rest[at + path.len()..];
-                    let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next();
+                    let name = rest
+                        .split(|c: char| !c.is_alphanumeric() && c != '_')
+                        .next();
                     if is_whole && name == Some(part) {
                         return true;
                     }
@@ -167,9 +169,15 @@ fn the_parts_of_a_session_know_only_those_below_them() {
     let upward = "use super::{Session, SessionInner};\nuse super::decide::Decisions;\n";
     assert_eq!(named_parts("stack.rs", upward), BTreeSet::from(["decide"]));
     let upward = "use super::super::review::Reviews;\nuse super::stale;\n";
-    assert_eq!(named_parts("place/a.rs", upward), BTreeSet::from(["review"]));
+    assert_eq!(
+        named_parts("place/a.rs", upward),
+        BTreeSet::from(["review"])
+    );
     let upward = "    crate::session::calling::ToolCall\n";
-    assert_eq!(named_parts("tools/a.rs", upward), BTreeSet::from(["calling"]));
+    assert_eq!(
+        named_parts("tools/a.rs", upward),
+        BTreeSet::from(["calling"])
+    );
 }
 
 /// Each package that is compiled with `package`, by its name.

@@ -235,7 +235,7 @@ impl<'a> Search<'a> {
             return Ok(());
         }
         let skip = |reason: String| {
-            if named {
+            if *named {
                 Err(Error::Tool {
                     message: format!("can't search {}: {reason}", path.display()),
                 })

@@ -88,11 +88,11 @@ pub enum Error {
     /// The action can't be applied here.
     #[error(
         "pending action {id} can't be applied{}",
-        if is_lost {
-": its tool kept the preview only in memory, and it is lost"
-} else {
-" here: its preview exists only in the memory of the process that made it"
-}
+        if *is_lost {
+            ": its tool kept the preview only in memory, and it is lost"
+        } else {
+            " here: its preview exists only in the memory of the process that made it"
+        }
     )]
     Volatile {
         /// The action.

@@ -263,20 +263,20 @@ impl Server {
         let mut carrying_out = Box::pin(carrying_out);
         let until_answered = async {
             tokio::select! {
-                            answer = &mut carrying_out => Ok(answer),
-                            Ok(task) = &mut becomes => Err(Some(task)),
-                            () = self.late.is_due(&caller) => Err(None),
-                            () = context.ct.cancelled() => if caller.has_asked() {
-            // A client cancels the call at its time limit while the person is still
-            // thinking. Their decision counts.
-            Err(None)
-            } else {
-
-                                    stop.cancel();
-                                    Ok((&mut carrying_out).await)
-
-            },
-                        }
+                answer = &mut carrying_out => Ok(answer),
+                Ok(task) = &mut becomes => Err(Some(task)),
+                () = self.late.is_due(&caller) => Err(None),
+                () = context.ct.cancelled() => {
+                    if caller.has_asked() {
+                        // A client cancels the call at its time limit while the person is still
+                        // thinking. Their decision counts.
+                        Err(None)
+                    } else {
+                        stop.cancel();
+                        Ok((&mut carrying_out).await)
+                    }
+                }
+            }
         };
         let token = context.meta.get_progress_token();
         let told = self.listeners.told(&context.peer, token, until_answered);

@@ -85,10 +85,10 @@ impl Language {
     /// `rs`.
     pub fn named(name: &str) -> Option<Self> {
         let known: Option<SupportLang> = name.parse().ok();
-        Self::find(|canonical, syntax| match syntax {
+        Self::find(|syntax| match syntax {
             Syntax::AstGrep(language) => known == Some(language),
             #[cfg(feature = "more-languages")]
-            Syntax::Other(other) => canonical.eq_ignore_ascii_case(name) || other.is_spelled(name),
+            Syntax::Other(other) => other.is_spelled(name),
         })
     }
 
@@ -100,7 +100,7 @@ impl Language {
             Some("vue" | "svelte") => Some(SupportLang::Html),
             _ => SupportLang::from_path(path),
         };
-        Self::find(|_, syntax| match syntax {
+        Self::find(|syntax| match syntax {
             Syntax::AstGrep(language) => known == Some(language),
             #[cfg(feature = "more-languages")]
             Syntax::Other(other) => other.has_file(path),
@@ -112,10 +112,9 @@ impl Language {
         (0..COUNT).map(Self)
     }
 
-    fn find(is_it: impl Fn(&str, Syntax) -> bool) -> Option<Self> {
+    fn find(is_it: impl Fn(Syntax) -> bool) -> Option<Self> {
         let mut all = ALL.iter();
-        all.position(|(name, syntax)| is_it(name, *syntax))
-            .map(Self)
+        all.position(|(_, syntax)| is_it(*syntax)).map(Self)
     }
 
     pub fn name(self) -> &'static str {

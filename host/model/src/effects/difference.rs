@@ -35,10 +35,10 @@ impl Difference {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.applied {
-"nothing was changed: its effects differ from the review"
-} else {
-"nothing was applied: its surroundings have changed, and its effects would differ from the review"
-})?;
+            "nothing was changed: its effects differ from the review"
+        } else {
+            "nothing was applied: its surroundings have changed, and its effects would differ from the review"
+        })?;
         let reviewed = self.reviewed.counts();
         match &self.now.problem {
             Some(problem) => write!(f, " (unknown, since {problem}"),

@@ -9,7 +9,7 @@ use tree_sitter_language::LanguageFn;
 /// A language that ast-grep doesn't know.
 pub(super) struct Other {
     pub parser: LanguageFn,
-    /// Spellings besides the canonical name, in lower case.
+    /// The canonical name, and other spellings.
     pub spellings: &'static [&'static str],
     /// Endings of file names.
     pub endings: &'static [&'static str],
@@ -54,7 +54,7 @@ const PROGRAM: Other = Other {
 
 pub(super) const DOCKERFILE: Other = Other {
     parser: tree_sitter_containerfile::LANGUAGE,
-    spellings: &["containerfile", "docker"],
+    spellings: &["dockerfile", "containerfile", "docker"],
     endings: &["dockerfile", "containerfile"],
     files: &["Dockerfile", "Containerfile"],
     has_variables_with_dollars: true,
@@ -64,14 +64,14 @@ pub(super) const DOCKERFILE: Other = Other {
 
 pub(super) const JULIA: Other = Other {
     parser: tree_sitter_julia::LANGUAGE,
-    spellings: &["jl"],
+    spellings: &["julia", "jl"],
     endings: &["jl"],
     ..PROGRAM
 };
 
 pub(super) const OCAML: Other = Other {
     parser: tree_sitter_ocaml::LANGUAGE_OCAML,
-    spellings: &["ml"],
+    spellings: &["ocaml", "ml"],
     endings: &["ml"],
     // Names are of ASCII letters.
     metavariables: SupportLang::Css,
@@ -80,7 +80,7 @@ pub(super) const OCAML: Other = Other {
 
 pub(super) const PROTOBUF: Other = Other {
     parser: tree_sitter_proto::LANGUAGE,
-    spellings: &["proto"],
+    spellings: &["protobuf", "proto"],
     endings: &["proto"],
     metavariables: SupportLang::Css,
     is_data: true,
@@ -90,6 +90,7 @@ pub(super) const PROTOBUF: Other = Other {
 
 pub(super) const SQL: Other = Other {
     parser: tree_sitter_sequel::LANGUAGE,
+    spellings: &["sql"],
     endings: &["sql"],
     metavariables: SupportLang::Css,
     ..PROGRAM
@@ -97,6 +98,7 @@ pub(super) const SQL: Other = Other {
 
 pub(super) const TOML: Other = Other {
     parser: tree_sitter_toml_ng::LANGUAGE,
+    spellings: &["toml"],
     endings: &["toml"],
     metavariables: SupportLang::Css,
     is_data: true,

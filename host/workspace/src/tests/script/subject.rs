@@ -125,7 +125,7 @@ impl Subject for Plain {
                 follow,
             } => {
                 let start = self.start(*start);
-                let found = if follow {
+                let found = if *follow {
                     start.metadata(path)
                 } else {
                     start.symlink_metadata(path)
