@@ -60,7 +60,7 @@ impl Collector {
             left_out: Mutex::default(),
             failed: Mutex::default(),
             searched: AtomicU64::default(),
-            languages: Default::default(),
+            languages: std::array::from_fn(|_| AtomicU64::default()),
             nested: AtomicUsize::default(),
             matches: (0..ops).map(|_| AtomicUsize::default()).collect(),
         }

@@ -88,12 +88,12 @@ impl<'a> Parsers<'a> {
                 ops,
                 call,
             )),
-            _ => Location::ThisProcess(Box::default()),
+            _ => Location::ThisProcess(Box::new(std::array::from_fn(|_| OnceLock::new()))),
         };
         Self {
             ops,
             stop: call.stop(),
-            outlines: Default::default(),
+            outlines: std::array::from_fn(|_| OnceLock::new()),
             location,
         }
     }

@@ -83,6 +83,9 @@ impl Grammar {
 
 impl Patterns for Grammar {
     fn pre_process_pattern<'q>(&self, query: &'q str) -> Cow<'q, str> {
+        if self.language.has_quoted_metavariables() {
+            return Cow::Owned(quoted(query, self.expando_char()));
+        }
         if self.own.is_empty() {
             return self.metavariables.pre_process_pattern(query);
         }
@@ -102,6 +105,12 @@ impl Patterns for Grammar {
     }
 
     fn extract_meta_var(&self, source: &str) -> Option<MetaVariable> {
+        let source = if self.language.has_quoted_metavariables() {
+            let inner = source.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+            inner?
+        } else {
+            source
+        };
         let is_own = source
             .strip_prefix('$')
             .is_some_and(|name| self.own.iter().any(|own| own == name));
@@ -169,9 +178,46 @@ pub(crate) fn escapes(text: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
+/// Writes the metavariables of a pattern as strings, for a language without bare names.
+fn quoted(query: &str, expando: char) -> String {
+    let mut text = String::with_capacity(query.len());
+    let mut quote = None;
+    let mut rest = query;
+    while let Some(next) = rest.chars().next() {
+        let dollars = rest.len() - rest.trim_start_matches('$').len();
+        let name = &rest[dollars..];
+        let is_name = |c: char| matches!(c, 'A'..='Z' | '_' | '0'..='9');
+        let length = name.find(|c| !is_name(c)).unwrap_or(name.len());
+        let is_metavariable = dollars > 0 && name.starts_with(|c| matches!(c, 'A'..='Z' | '_'));
+        if quote.is_none() && is_metavariable {
+            text.push('"');
+            text.extend(std::iter::repeat_n(expando, dollars));
+            text.push_str(&name[..length]);
+            text.push('"');
+            rest = &name[length..];
+            continue;
+        }
+        match quote {
+            Some(open) if open == next => quote = None,
+            None if matches!(next, '"' | '\'') => quote = Some(next),
+            _ => {}
+        }
+        text.push(next);
+        rest = &rest[next.len_utf8()..];
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_metavariable_is_a_string_where_a_language_has_no_bare_names() {
+        assert_eq!(quoted("a = $V", 'µ'), "a = \"µV\"");
+        assert_eq!(quoted("[$$$A, 1]", 'µ'), "[\"µµµA\", 1]");
+        assert_eq!(quoted("a = \"$V\" # $5", 'µ'), "a = \"$V\" # $5");
+    }
 
     #[test]
     fn a_dollar_sign_behind_a_backslash_is_the_languages_own() {

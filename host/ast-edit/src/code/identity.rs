@@ -27,6 +27,9 @@ fn tokens(source: &str, language: Language) -> Vec<String> {
         let node = cursor.node();
         if node.child_count() == 0 && has_code(&document, &node) {
             let text = source[node.byte_range()].trim();
+            if node.kind() == "line_continuation" {
+                return std::ops::ControlFlow::Continue(());
+            }
             // Line breaks in text have no meaning, and a block scalar's indentation is relative.
             found.push(match node.kind() {
                 "jsx_text" | "text" | "block_scalar" => {

@@ -172,6 +172,16 @@ impl Language {
         }
     }
 
+    /// Returns whether metavariables stand where the language has strings, because it has no bare
+    /// names.
+    pub fn has_quoted_metavariables(self) -> bool {
+        match ALL[self.0].1 {
+            Syntax::AstGrep(_) => false,
+            #[cfg(feature = "more-languages")]
+            Syntax::Other(other) => other.has_quoted_metavariables,
+        }
+    }
+
     /// Returns whether the language is JavaScript or includes it.
     pub fn is_script(self) -> bool {
         use SupportLang::{JavaScript, Tsx, TypeScript};

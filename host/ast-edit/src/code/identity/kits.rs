@@ -277,7 +277,7 @@ pub(super) const KITS: &[Kit] = &[
             "SELECT run(\n  a, -- one\n\tb\n) FROM t;",
             "UPDATE t SET a = run(b, /* c\n d */ 1);",
         ],
-        patterns: &["run($$$A)"],
+        patterns: &["SELECT $$$A FROM t", "SELECT run($$$A) FROM t"],
     },
     #[cfg(feature = "more-languages")]
     Kit {

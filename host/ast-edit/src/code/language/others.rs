@@ -19,6 +19,7 @@ pub(super) struct Other {
     /// name in the language.
     pub metavariables: SupportLang,
     pub has_variables_with_dollars: bool,
+    pub has_quoted_metavariables: bool,
     pub is_data: bool,
     pub has_parentheses: bool,
 }
@@ -48,6 +49,7 @@ const PROGRAM: Other = Other {
     // Its character is a Greek letter.
     metavariables: SupportLang::Python,
     has_variables_with_dollars: false,
+    has_quoted_metavariables: false,
     is_data: false,
     has_parentheses: true,
 };
@@ -100,7 +102,7 @@ pub(super) const TOML: Other = Other {
     parser: tree_sitter_toml_ng::LANGUAGE,
     spellings: &["toml"],
     endings: &["toml"],
-    metavariables: SupportLang::Css,
+    has_quoted_metavariables: true,
     is_data: true,
     has_parentheses: false,
     ..PROGRAM
