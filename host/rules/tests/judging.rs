@@ -102,6 +102,7 @@ fn judged_with(
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "it is a table")]
 fn each_path_takes_the_first_rule_about_it_and_the_strictest_counts() {
     let operator = "
         [[rule]]

@@ -33,14 +33,18 @@ pub fn serve_if_asked_for(part: &Part, serve: impl FnOnce(Host) -> io::Result<()
         .is_some_and(|first| first == part.argument)
     {
         close_inherited();
-        process::exit(match Host::greeted(part.version).and_then(serve) {
+        let status = match Host::greeted(part.version).and_then(serve) {
             Ok(()) => 0,
             Err(error) => {
-                // The host reads it.
-                eprintln!("{error}");
+                #[expect(clippy::print_stderr, reason = "the host reads it")]
+                {
+                    eprintln!("{error}");
+                }
                 1
             }
-        });
+        };
+        #[expect(clippy::exit, reason = "the rest of `main` is not for this process")]
+        process::exit(status);
     }
 }
 

@@ -1,5 +1,7 @@
 //! The real program, as a shell runs it, with real guests.
 
+#![allow(clippy::print_stderr, reason = "it passes on what a server says")]
+
 mod airlock;
 #[cfg(feature = "ast-edit")]
 mod asked;

@@ -106,16 +106,13 @@ impl Reader<'_> {
                 self.inside.pop();
             }
             Payload::TypeSection(types) => {
-                complexity.types += u64::from(types.count());
-                within("types", complexity.types, limits.types)?;
+                add(&mut complexity.types, types.count(), "types", limits.types)?
             }
             Payload::CoreTypeSection(types) => {
-                complexity.types += u64::from(types.count());
-                within("types", complexity.types, limits.types)?;
+                add(&mut complexity.types, types.count(), "types", limits.types)?
             }
             Payload::ComponentTypeSection(types) => {
-                complexity.types += u64::from(types.count());
-                within("types", complexity.types, limits.types)?;
+                add(&mut complexity.types, types.count(), "types", limits.types)?;
                 for component_type in types {
                     let component_type = component_type?;
                     self.outline.is_async |= asynchronous::has_type(&component_type);
@@ -126,8 +123,12 @@ impl Reader<'_> {
             }
             Payload::ImportSection(imports) => self.core_imports(imports)?,
             Payload::ComponentImportSection(imports) => {
-                complexity.imports += u64::from(imports.count());
-                within("imports", complexity.imports, limits.imports)?;
+                add(
+                    &mut complexity.imports,
+                    imports.count(),
+                    "imports",
+                    limits.imports,
+                )?;
                 if self.is_outermost() {
                     for import in imports {
                         let import = import?;
@@ -136,8 +137,12 @@ impl Reader<'_> {
                 }
             }
             Payload::ComponentAliasSection(aliases) => {
-                complexity.imports += u64::from(aliases.count());
-                within("imports and aliases", complexity.imports, limits.imports)?;
+                add(
+                    &mut complexity.imports,
+                    aliases.count(),
+                    "imports and aliases",
+                    limits.imports,
+                )?;
                 if self.is_outermost() {
                     for alias in aliases {
                         self.alias(&alias?);
@@ -145,19 +150,29 @@ impl Reader<'_> {
                 }
             }
             Payload::ComponentCanonicalSection(functions) => {
-                complexity.imports += u64::from(functions.count());
-                within("imports and aliases", complexity.imports, limits.imports)?;
+                add(
+                    &mut complexity.imports,
+                    functions.count(),
+                    "imports and aliases",
+                    limits.imports,
+                )?;
                 for function in functions {
                     self.outline.is_async |= asynchronous::has_function(&function?);
                 }
             }
-            Payload::ExportSection(exports) => {
-                complexity.exports += u64::from(exports.count());
-                within("exports", complexity.exports, limits.exports)?;
-            }
+            Payload::ExportSection(exports) => add(
+                &mut complexity.exports,
+                exports.count(),
+                "exports",
+                limits.exports,
+            )?,
             Payload::ComponentExportSection(exports) => {
-                complexity.exports += u64::from(exports.count());
-                within("exports", complexity.exports, limits.exports)?;
+                add(
+                    &mut complexity.exports,
+                    exports.count(),
+                    "exports",
+                    limits.exports,
+                )?;
                 if self.is_outermost() {
                     for export in exports {
                         let export = export?;
@@ -168,10 +183,12 @@ impl Reader<'_> {
                     }
                 }
             }
-            Payload::FunctionSection(functions) => {
-                complexity.functions += u64::from(functions.count());
-                within("functions", complexity.functions, limits.functions)?;
-            }
+            Payload::FunctionSection(functions) => add(
+                &mut complexity.functions,
+                functions.count(),
+                "functions",
+                limits.functions,
+            )?,
             Payload::CodeSectionStart { size, .. } => {
                 complexity.code_bytes += u64::from(size);
                 let (bytes, limit) = (complexity.code_bytes, limits.code_bytes);
@@ -182,38 +199,54 @@ impl Reader<'_> {
                 }
             }
             Payload::CodeSectionEntry(body) => self.function(&body)?,
-            Payload::TableSection(tables) => {
-                complexity.tables += u64::from(tables.count());
-                within("tables and memories", complexity.tables, limits.tables)?;
-            }
-            Payload::MemorySection(memories) => {
-                complexity.tables += u64::from(memories.count());
-                within("tables and memories", complexity.tables, limits.tables)?;
-            }
-            Payload::GlobalSection(globals) => {
-                complexity.globals += u64::from(globals.count());
-                within("globals", complexity.globals, limits.globals)?;
-            }
-            Payload::TagSection(tags) => {
-                complexity.globals += u64::from(tags.count());
-                within("globals and tags", complexity.globals, limits.globals)?;
-            }
-            Payload::ElementSection(segments) => {
-                complexity.segments += u64::from(segments.count());
-                within("segments", complexity.segments, limits.segments)?;
-            }
-            Payload::DataSection(segments) => {
-                complexity.segments += u64::from(segments.count());
-                within("segments", complexity.segments, limits.segments)?;
-            }
-            Payload::InstanceSection(instances) => {
-                complexity.instances += u64::from(instances.count());
-                within("instances", complexity.instances, limits.instances)?;
-            }
-            Payload::ComponentInstanceSection(instances) => {
-                complexity.instances += u64::from(instances.count());
-                within("instances", complexity.instances, limits.instances)?;
-            }
+            Payload::TableSection(tables) => add(
+                &mut complexity.tables,
+                tables.count(),
+                "tables and memories",
+                limits.tables,
+            )?,
+            Payload::MemorySection(memories) => add(
+                &mut complexity.tables,
+                memories.count(),
+                "tables and memories",
+                limits.tables,
+            )?,
+            Payload::GlobalSection(globals) => add(
+                &mut complexity.globals,
+                globals.count(),
+                "globals",
+                limits.globals,
+            )?,
+            Payload::TagSection(tags) => add(
+                &mut complexity.globals,
+                tags.count(),
+                "globals and tags",
+                limits.globals,
+            )?,
+            Payload::ElementSection(segments) => add(
+                &mut complexity.segments,
+                segments.count(),
+                "segments",
+                limits.segments,
+            )?,
+            Payload::DataSection(segments) => add(
+                &mut complexity.segments,
+                segments.count(),
+                "segments",
+                limits.segments,
+            )?,
+            Payload::InstanceSection(instances) => add(
+                &mut complexity.instances,
+                instances.count(),
+                "instances",
+                limits.instances,
+            )?,
+            Payload::ComponentInstanceSection(instances) => add(
+                &mut complexity.instances,
+                instances.count(),
+                "instances",
+                limits.instances,
+            )?,
             // Other parts are bounded by their bytes, or are text.
             _ => {}
         }
@@ -347,6 +380,12 @@ fn needs_host(component_type: &ComponentType<'_>) -> bool {
         };
         !matches!(ty, ComponentTypeRef::Type(TypeBounds::Eq(_)))
     })
+}
+
+/// Adds to a count and checks it.
+fn add(total: &mut u64, count: u32, what: &str, limit: u64) -> Result<(), Unreadable> {
+    *total += u64::from(count);
+    within(what, *total, limit)
 }
 
 fn within(what: &str, count: u64, limit: u64) -> Result<(), Unreadable> {
