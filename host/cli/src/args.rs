@@ -65,7 +65,7 @@ use examples::{
 #[command(name = "airlock", version, arg_required_else_help = true)]
 #[command(after_help = HELP, after_long_help = format!("{HELP}\n\n{EXIT_CODES}\n\n{LONG_HELP}{LEFT_OUT}"))]
 pub struct Cli {
-    /// Log on standard error what tools say, decisions and warnings; -vv and -vvv log more
+    /// Log tools' messages, decisions and warnings on standard error; -vv and -vvv log more
     ///
     /// -vv adds what Airlock does, and -vvv all that its libraries do. Each line begins with the
     /// time in UTC and the level. `airlock pending` shows the previews too.
@@ -127,21 +127,23 @@ pub enum Command {
     Man(ManualArgs),
 }
 
-/// Call a tool and review the changes it proposes
+/// Call a tool, see the changes it proposes, and apply or discard them
+///
+/// No file in the workspace changes before you apply.
 #[derive(Debug, Args)]
 #[command(after_help = RUN_EXAMPLES, after_long_help = format!("{RUN_EXAMPLES}\n\n{NOTIFY}\n\n{EXIT_CODES}"))]
 #[command(group = ArgGroup::new("decision").args(["apply", "discard"]))]
 pub struct RunArgs {
-    /// A component's file, or the name of a bundled plugin (see `airlock plugins`)
+    /// A bundled plugin (see `airlock plugins`), or a WebAssembly component's file
     #[arg(add = ArgValueCompleter::new(Plugins))]
     pub plugin: OsString,
 
-    /// The tool's name; optional if the plugin has one tool
+    /// The tool's name, if the plugin has several
     #[arg(add = ArgValueCompleter::new(Tools))]
     pub tool: Option<String>,
 
-    /// The tool's params: JSON, `@FILE`, or `-` for standard input. Or each as an option of its
-    /// name, such as `--files '*.jpeg'`: `airlock run PLUGIN --help` lists them
+    /// The tool's params: JSON, `@FILE`, or `-` for standard input. Or give each as an option, such
+    /// as `--files '*.jpeg'`: `airlock run PLUGIN --help` lists them
     pub params: Option<String>,
 
     #[command(flatten)]
@@ -150,15 +152,16 @@ pub struct RunArgs {
     #[command(flatten)]
     pub call: CallArgs,
 
-    /// Apply the actions that the call pushes, without asking
+    /// Apply what the tool proposes without asking; the log keeps REASON
     #[arg(long, value_name = "REASON")]
     pub apply: Option<String>,
 
-    /// Discard the actions that the call pushes, without asking
+    /// Discard what the tool proposes without asking
     #[arg(long, value_name = "REASON")]
     pub discard: Option<String>,
 
-    /// An object for the tool, next to the reason: JSON, `@FILE`, or `-` for standard input
+    /// More data for the tool, with the reason of `--apply` or `--discard`: a JSON object, `@FILE`,
+    /// or `-` for standard input
     #[arg(
         long,
         value_name = "JSON",
@@ -171,17 +174,17 @@ pub struct RunArgs {
     #[arg(long, value_name = "AGE", value_parser = age)]
     pub expires: Option<Duration>,
 
-    /// When to rehearse an action on a layer over the workspace, before the decision [default:
-    /// auto]
+    /// When to rehearse an action: Airlock applies it to a throwaway layer over the workspace, and
+    /// shows what changes there [default: auto]
     #[arg(long, value_name = "WHEN")]
     pub rehearse: Option<RehearseWhen>,
 
-    /// Additional permission for the plugin; may be given more than once. An apply can then differ
-    /// from its preview; Airlock refuses such a result, and you decide again
+    /// Give the plugin another permission (repeatable). If an apply then differs from its preview,
+    /// nothing is changed and you decide again
     #[arg(long = "grant", value_name = "GRANT")]
     pub grants: Vec<GrantName>,
 
-    /// Show the changes of an unverified apply, and ask again before they reach the workspace
+    /// Ask again before an apply that could not be rehearsed changes a file, and show its changes
     #[arg(long)]
     pub confirm_effects: bool,
 

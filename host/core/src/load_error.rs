@@ -38,7 +38,7 @@ pub enum LoadError {
     /// The bytes are not a component: other data, a core module, or damaged.
     #[error("{plugin} is not a WebAssembly component: {reason}")]
     NotAComponent {
-        /// The plugin's name.
+        /// The file's path, or the plugin's name.
         plugin: String,
         /// The actual kind of the bytes, or the location of the damage.
         reason: String,

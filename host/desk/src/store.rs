@@ -243,6 +243,9 @@ pub async fn open(named: &StoreOptions, missing: WhenMissing) -> Result<Store, E
     Ok(Store { choice, durable })
 }
 
+/// The fewest characters that name an action.
+const MIN_ID_CHARS: usize = 4;
+
 /// The number of ids that an ambiguity error lists.
 const MAX_LISTED_IDS: usize = 5;
 
@@ -283,19 +286,22 @@ impl Store {
     }
 
     /// Finds the action with this id, in any session. A beginning or an ending that is unique is
-    /// enough.
+    /// enough, if it has at least [`MIN_ID_CHARS`]: a slip of the finger must not decide.
     ///
     /// # Errors
     /// Fails if no action or several actions match, or if the store can't be used.
     pub async fn find(&self, id: &str) -> Result<ActionRecord, Error> {
+        let is_too_short = id.chars().count() < MIN_ID_CHARS;
         let mut id = ActionId::from(id);
         if let Some(record) = self.durable().find(&id).await? {
             return Ok(record);
         }
-        let mut alike = self
-            .durable()
-            .ids_like(id.as_str(), MAX_LISTED_IDS + 1)
-            .await?;
+        let mut alike = if is_too_short {
+            Vec::new()
+        } else {
+            let like = self.durable().ids_like(id.as_str(), MAX_LISTED_IDS + 1);
+            like.await?
+        };
         if alike.len() > 1 {
             let more = alike.len() > MAX_LISTED_IDS;
             alike.truncate(MAX_LISTED_IDS);
@@ -316,7 +322,11 @@ impl Store {
         Err(Error::NoSuchAction {
             id,
             store: self.location(),
-            advice: format!("`{all}` lists pending actions, and `{log}` past decisions"),
+            advice: if is_too_short {
+                format!("give at least {MIN_ID_CHARS} characters of an id: `{all}` lists them")
+            } else {
+                format!("`{all}` lists pending actions, and `{log}` past decisions")
+            },
         })
     }
 

@@ -180,7 +180,12 @@ async fn named(
         (state, &record.resolved)
     {
         let (id, decision) = (record.action.id.clone(), resolved.decision);
-        let advice = tells_by_whom(store, id.short());
+        let told = tells_by_whom(store, id.short());
+        let advice = match resolved.reason.as_str() {
+            "" => told,
+            // The id of its new preview, for example.
+            reason => format!("the reason was {reason:?}; {told}"),
+        };
         return Err(advised(HostError::AlreadyResolved { id, decision }, advice));
     }
     Ok((Target::from(record), state))

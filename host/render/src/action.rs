@@ -184,7 +184,7 @@ pub(super) fn who(by: &DecidedBy) -> String {
         (Actor::Model, _) => "the model".to_owned(),
         (Actor::Program { .. }, Some(name)) => format!("the program {name}"),
         (Actor::Person { .. }, Some(name)) => format!("{name}, a person"),
-        (_, Some(name)) => format!("an unknown actor, as {name}"),
+        (_, Some(name)) => format!("{name}, without a question"),
         (_, None) => "an unnamed actor".to_owned(),
     }
 }

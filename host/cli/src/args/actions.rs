@@ -69,7 +69,7 @@ impl PendingArgs {
 #[derive(Debug, Args)]
 #[command(after_help = SHOW_EXAMPLES)]
 pub struct ShowArgs {
-    /// The action's id, in any session; its first or last characters are enough if they are unique
+    /// The action's id, in any session, or at least 4 of its first or last characters
     #[arg(value_parser = NonEmptyStringValueParser::new(), add = ArgValueCompleter::new(Ids))]
     pub id: String,
 
@@ -117,7 +117,7 @@ pub struct ResolveArgs {
 /// About what, and why.
 #[derive(Debug, Args)]
 pub struct DecisionArgs {
-    /// The action, of any session, by its id or a unique part of it as for `airlock show`
+    /// The action, of any session, by its id, or at least 4 of its first or last characters
     /// [default: the session's topmost]
     #[arg(value_name = "ID", value_parser = NonEmptyStringValueParser::new())]
     #[arg(add = ArgValueCompleter::new(PendingIds), conflicts_with = "id")]
@@ -243,7 +243,7 @@ impl DecisionArgs {
 #[derive(Debug, Args)]
 #[command(after_help = REFRESH_EXAMPLES)]
 pub struct RefreshArgs {
-    /// The action's id, in any session; its first or last characters are enough if they are unique
+    /// The action's id, in any session, or at least 4 of its first or last characters
     #[arg(value_parser = NonEmptyStringValueParser::new(), add = ArgValueCompleter::new(PendingIds))]
     pub id: String,
 

@@ -53,11 +53,11 @@ Examples:
   Rewrite code by its structure, in many files at once:
     airlock run ast_edit --ops.pat '$A.unwrap()' --ops.out '$A?' --lang rust
 
-  A plugin of your own that has several tools, between two programs:
+  A plugin of your own that has several tools, in a pipeline:
     make-params | airlock run ./my_plugin.wasm my_tool - --json | jq .pending
 
-  What is left undecided stays pending:
-    airlock resolve apply --reason 'I read the list'";
+  Decide later about what you left pending (`airlock pending` lists the ids):
+    airlock apply d939438b";
 
 pub const NOTIFY: &str = "\
 The command of `--notify` is run by `sh`, with one JSON object on its standard input and in its
@@ -67,7 +67,7 @@ environment:
   AIRLOCK_LABEL    what it would do, in one line, as its tool wrote it
   AIRLOCK_SESSION  its session
   AIRLOCK_STATE    `pending`, or with `decided`: `applied` or `discarded`
-  AIRLOCK_MORE     how many other actions of the call this is about
+  AIRLOCK_MORE     how many more actions of the same call wait, or were decided
 For example: --notify 'notify-send Airlock \"$AIRLOCK_LABEL\"'";
 
 #[cfg(feature = "serve")]

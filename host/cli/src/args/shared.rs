@@ -42,7 +42,7 @@ pub struct SessionArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub workspace: Option<PathBuf>,
 
-    /// The session's name [default: made from the workspace's path]
+    /// Keep pending actions under this name [default: one made from the workspace's path]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub session: Option<String>,
 }

@@ -123,7 +123,7 @@ pub struct PruneArgs {
 #[derive(Debug, Args)]
 #[command(after_help = FORGET_EXAMPLES)]
 pub struct ForgetArgs {
-    /// The id of an action that was resolved, or a unique part of it
+    /// The id of an action that was resolved, or at least 4 of its first or last characters
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     #[arg(add = ArgValueCompleter::new(Ids))]
     pub id: String,

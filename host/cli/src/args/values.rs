@@ -30,9 +30,9 @@ impl From<ColorWhen> for ColorChoice {
 /// The values of `--rehearse`.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum RehearseWhen {
-    /// If possible
+    /// If possible; an action that can't be rehearsed is shown as unverified
     Auto,
-    /// If possible; an action that isn't verified can't be applied
+    /// If possible, and nothing unverified can be applied
     Always,
     /// Never: the preview is the tool's word alone
     Never,

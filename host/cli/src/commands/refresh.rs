@@ -5,14 +5,14 @@ use airlock_desk::session::SessionChoice;
 use airlock_desk::store::{self, Store, StoreOptions, WhenMissing};
 use airlock_host::store::ActionRecord;
 use airlock_host::{Limits, Session};
-use airlock_render::Block;
+use airlock_render::{Block, Role};
 
 use crate::commands::context::{CommandContext, OwnDecisions, reopened};
 use crate::commands::run::{Report, give_up};
 use crate::commands::{rehearsed, still_pending};
 use crate::failure::{Exit, Failure};
 use crate::terminal::interrupt::Interrupt;
-use crate::terminal::output::Output;
+use crate::terminal::output::{Output, show_on_stderr};
 use crate::terminal::progress::Progress;
 
 /// The arguments of the command.
@@ -57,6 +57,11 @@ pub async fn refresh(request: &Request, verbose: u8, out: &mut Output) -> Result
     out.json(&Report::new(&outcome, &pending, None, failure.as_ref()));
     if let (Some(failure), false) = (&failure, out.is_json()) {
         failure.report_on_stderr();
+    }
+    if outcome.pushed.is_empty() && !out.is_json() {
+        let id = record.action.id.short();
+        let note = format!("the tool proposes nothing any more, so {id} was discarded");
+        show_on_stderr(&Block::new().own_named(Role::Note, "note:", &note, 2));
     }
     let session = SessionChoice {
         session: Some(record.session.to_string()),

@@ -54,7 +54,7 @@ pub struct Request {
 }
 
 pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
-    let asks = asks(request, out)?;
+    let asks = asks(request, out);
     confirming::check(request.confirm_effects, out.is_json())?;
     let extra = request.extra.as_deref().map(input::extra).transpose()?;
     let interrupt = Interrupt::watch();
@@ -74,6 +74,13 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
         out.json(&json!({"resolved": []}));
         out.line("Nothing here is stale, or pending.");
         return Ok(Exit::Done);
+    }
+    if request.reason.is_none() && !asks && !request.yes {
+        // What is wrong with the action is more useful to know.
+        if let Some(first) = targets.first() {
+            Target::find(first, &store).await?;
+        }
+        return Err(no_reason(out));
     }
     let mut desk = Desk {
         request,
@@ -170,18 +177,20 @@ fn all(resolved: &[Resolved]) -> Vec<resolution::Report<'_>> {
 
 /// Returns whether to show the action and ask: on a terminal, unless the command line has both the
 /// id and the reason.
-fn asks(request: &Request, out: &Output) -> Result<bool, Failure> {
+fn asks(request: &Request, out: &Output) -> bool {
     let at_terminal =
         io::stdin().is_terminal() && io::stdout().is_terminal() && io::stderr().is_terminal();
     let is_said = request.yes || (request.target.id.is_some() && request.reason.is_some());
-    let asks = at_terminal && !out.is_json() && !is_said;
-    match (&request.reason, asks) {
-        (None, false) if !request.yes => {
-            let failure = Failure::usage("there is no terminal to ask on, and no reason");
-            Err(failure.with_hint("`--reason TEXT` says why"))
-        }
-        _ => Ok(asks),
-    }
+    at_terminal && !out.is_json() && !is_said
+}
+
+fn no_reason(out: &Output) -> Failure {
+    let message = if out.is_json() {
+        "a decision with `--json` needs a reason, because nothing is asked"
+    } else {
+        "there is no terminal to ask you at, and no reason"
+    };
+    Failure::usage(message).with_hint("add `--reason TEXT` to decide without a question")
 }
 
 /// The outcome of one action.

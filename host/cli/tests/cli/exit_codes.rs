@@ -175,17 +175,17 @@ fn three_where_the_plugin_is_not_loaded() {
     );
     check(
         "text.wasm",
-        "text is not a WebAssembly component: the bytes don't begin",
+        "text.wasm is not a WebAssembly component: the bytes don't begin",
         no_component,
     );
     check(
         "core.wasm",
-        "core is not a WebAssembly component: it is a core module",
+        "core.wasm is not a WebAssembly component: it is a core module",
         no_component,
     );
     check(
         "damaged.wasm",
-        "damaged is not a WebAssembly component: ",
+        "damaged.wasm is not a WebAssembly component: ",
         no_component,
     );
     check(

@@ -164,7 +164,7 @@ fn people_read_the_same() {
     assert_eq!(run(&extra), said);
     let shown = words(&run(&["show", &id])).join(" ");
     let machine = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
-    let by = format!("by an unknown actor, as ann@{}", machine.trim());
+    let by = format!("by ann@{}, without a question", machine.trim());
     for expected in [
         "state discarded",
         &by,

@@ -46,7 +46,7 @@ fn what_can_not_be_resolved_is_told_with_what_to_do() {
         run(&["resolve", "apply"]),
         2,
         "usage",
-        "no terminal to ask on, and no reason",
+        "no terminal to ask you at, and no reason",
         "--reason TEXT",
     );
     check(

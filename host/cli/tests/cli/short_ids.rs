@@ -74,12 +74,21 @@ fn a_part_of_several_ids_is_refused_with_each_of_them_and_its_label() {
         store.push(folder.path(), steps)
     };
     let (one, two) = (push("One"), push("Two"));
-    let ran = store.airlock(folder.path(), &["apply", "0", "--reason", "x"]);
+    let ran = store.airlock(folder.path(), &["apply", &one[..4], "--reason", "x"]);
     let ran = ran.run();
     let expected = format!(
-        "error: several actions have an id that begins or ends with 0: {two} (Two), {one} (One)\nhint: give more of the id\n"
+        "error: several actions have an id that begins or ends with {}: {two} (Two), {one} (One)\nhint: give more of the id\n",
+        &one[..4]
     );
     assert_eq!((ran.code, &*ran.stderr), (2, &*expected), "{ran:#?}");
+
+    for part in ["0", &one[..3], &one[one.len() - 3..]] {
+        let ran = store.airlock(folder.path(), &["apply", part, "--reason", "x"]);
+        let ran = ran.run();
+        assert_eq!(ran.code, 2, "{ran:#?}");
+        let hint = "hint: give at least 4 characters of an id: `airlock pending --all`";
+        assert!(ran.stderr.contains(hint), "{ran:#?}");
+    }
 
     let unknown = ["apply", "ffffffff", "--reason", "x"];
     let ran = store.airlock(folder.path(), &unknown).run();

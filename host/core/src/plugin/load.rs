@@ -42,7 +42,15 @@ pub(super) async fn from_file(engine: &Engine, path: &Path) -> Result<Plugin, Lo
     // The file may grow meanwhile.
     let most = (engine.plugin_bytes() as u64).saturating_add(1);
     file.take(most).read_to_end(&mut bytes).map_err(read)?;
-    from_bytes(engine, name.into(), bytes.into()).await
+    let loaded = from_bytes(engine, name.into(), bytes.into()).await;
+    loaded.map_err(|error| match error {
+        // It may be any file, so its name is not that of a plugin.
+        LoadError::NotAComponent { reason, .. } => LoadError::NotAComponent {
+            plugin: path.display().to_string(),
+            reason,
+        },
+        error => error,
+    })
 }
 
 pub(super) async fn from_bytes(
