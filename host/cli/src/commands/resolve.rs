@@ -3,18 +3,18 @@
 mod asking;
 mod reporting;
 mod scope;
+mod together;
 
-use std::collections::HashSet;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::Arc;
 
 use airlock_desk::decider;
-use airlock_desk::resolution::{self, Resolved, was_tried};
+use airlock_desk::resolution::{self, Resolved};
 use airlock_desk::store::{self, Store, StoreOptions, WhenMissing};
 use airlock_desk::target::{self, Target};
 use airlock_host::pending::Decision;
-use airlock_host::{Error, Limits, Resolution, Session};
+use airlock_host::{Limits, Resolution, Session};
 use serde_json::{Map, Value, json};
 
 use crate::commands::context::{CommandContext, OwnDecisions, chosen, reopened};
@@ -95,31 +95,10 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
     };
     let count = targets.len();
     let mut reports = Vec::new();
-    if let Some(first) = targets.first().filter(|_| desk.discards_together()) {
-        let (discarded, context) = desk.discard_together(first, out).await?;
-        let done: HashSet<_> = discarded
-            .iter()
-            .map(|it| it.action.id.to_string())
-            .collect();
-        targets.retain(|target| (target.id.as_ref()).is_none_or(|id| !done.contains(id)));
-        let mut failed = None;
-        for resolved in discarded {
-            match &resolved.outcome {
-                Err(_) if failed.is_none() => {
-                    failed = Some(resolved);
-                    continue;
-                }
-                // Actions that stay unchanged are only counted.
-                Err(error) if !was_tried(error) || matches!(error, Error::Cancelled) => continue,
-                _ => {}
-            }
-            out.gap();
-            out.show(&resolved.block());
-            reports.push(resolved);
-        }
-        if let Some(failed) = failed {
-            return desk.tell_failed(&failed, &reports, &context, out).await;
-        }
+    if desk.discards_together()
+        && let Some(exit) = desk.discard_alike(&mut targets, &mut reports, out).await?
+    {
+        return Ok(exit);
     }
     for (index, target) in targets.iter().enumerate() {
         let ended = match desk.resolve(target, (index, count), out).await {
@@ -233,23 +212,6 @@ impl Desk<'_> {
             && !request.abandon
             && !self.asks
             && self.extra.is_none()
-    }
-
-    /// Discards the actions that can be discarded in the same way as the first one.
-    async fn discard_together(
-        &mut self,
-        first: &target::ResolveRequest,
-        out: &Output,
-    ) -> Result<(Vec<Resolved>, Arc<CommandContext>), Failure> {
-        let target = Target::find(first, self.store).await?;
-        let alike = target.alike(first, self.store).await?;
-        let context = self.context(&target, out)?;
-        let reason = self.request.reason.as_deref().unwrap_or_default();
-        match context.discard_all(&alike, reason).await {
-            Ok(discarded) => Ok((discarded, context)),
-            Err(Error::Cancelled) => Err(Failure::interrupted()),
-            Err(error) => Err(Failure::from(error)),
-        }
     }
 
     /// Returns the context for an action. It is opened once per session and workspace, because each
