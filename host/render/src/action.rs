@@ -41,7 +41,8 @@ impl Block {
         entry(&record.action, &Status::of(record), when)
     }
 
-    /// Returns a block with everything that a store knows of an action. `when` formats a time for
+    /// Returns a block with what a store knows of an action, except for its
+    /// [details](Self::details). `when` formats a time for
     /// people, for example `2026-11-22 02:12:53 +00:00 (just now)`.
     pub fn record(record: &ActionRecord, when: impl Fn(SystemTime) -> String) -> Self {
         let action = &record.action;
@@ -75,18 +76,20 @@ impl Block {
             .own_fact(NAMES, "kept", kept)
             .own_fact(NAMES, "attempts", &record.attempts.to_string());
         let block = block.with_state(record, &when);
-        let block = match &record.resolved {
+        match &record.resolved {
             Some(resolved) => block.with_resolved(resolved, &when),
             None => block,
-        };
+        }
+    }
+
+    /// Returns a block with the beginning of an action's details. Empty if there are none.
+    pub fn details(action: &PendingAction) -> Self {
         let Some(details) = &action.details else {
-            return block;
+            return Block::new();
         };
         let (shown, is_all) = json::beginning(&details.pretty(), DETAILS_SHOWN);
         let name = Line::new().with_role(Role::Faint, "details");
-        let block = block
-            .line(name.indented(2))
-            .block(Block::new().text(&shown).indented(4));
+        let block = Block::from(name.indented(2)).block(Block::new().text(&shown).indented(4));
         if is_all {
             block
         } else {

@@ -56,14 +56,15 @@ pub fn told_stale(stale: &[StaleFile], record: &ActionRecord, store: &Store) -> 
     files.fold(block, |block, file| block.line(file.indented(2)))
 }
 
-/// Returns the action, its call with the preview, and the effects that the host saw.
+/// Returns the action, its call with the preview, the effects that the host saw, and the action's
+/// details.
 pub fn block(record: &ActionRecord, call: Option<&CallRecord>, effects: Option<&Effects>) -> Block {
     let block = Block::record(record, time::moment);
     let block = match call {
         Some(call) => block.block(Block::call_record(call)),
         None => block,
     };
-    match effects {
+    let block = match effects {
         Some(effects) => {
             let preview = call.map_or(&[][..], |call| &call.content);
             let block = block.block(Block::effects_below(effects, preview).indented(2));
@@ -75,5 +76,7 @@ pub fn block(record: &ActionRecord, call: Option<&CallRecord>, effects: Option<&
         }
         None if record.resolved.is_some() => block,
         None => block.block(Block::effects_summary(None).indented(2)),
-    }
+    };
+    // Last, because they are for programs and may be long.
+    block.block(Block::details(&record.action))
 }

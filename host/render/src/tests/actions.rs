@@ -81,7 +81,7 @@ fn all_that_is_known() {
     pending.attempts = 1;
     pending.last_error = Some("disk on\nfire".to_owned());
     check(
-        Block::record(&pending, when),
+        Block::record(&pending, when).block(Block::details(&pending.action)),
         expect![[r#"
             │ AST Edit: 2 replacements in 1 file
               id         01a20106-302b-74f6-9523-411f5755e711
@@ -214,7 +214,7 @@ fn of_many_details_the_beginning_is_shown_and_that_there_are_more() {
     let mut record = record(action(LABEL, "ast_edit"), ActionState::Pending);
     let details = format!("[{}0]", "0,".repeat(200_000));
     record.action.details = Some(Json::checked(&details).unwrap());
-    let shown = Block::record(&record, when).to_string();
+    let shown = Block::details(&record.action).to_string();
     assert!(shown.len() < 1 << 20, "{}", shown.len());
     let end = shown.lines().last().unwrap();
     assert_eq!(

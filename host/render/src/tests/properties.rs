@@ -139,7 +139,7 @@ fn block<S: Strategy<Value = String>>(text: fn() -> S) -> impl Strategy<Value = 
                 2 => Block::decision(&decided(Some(Err(&error)))),
                 3 => Block::tool_call(&one, &json!({ "a": other }), Some(Ok(&call))),
                 4 => Block::open(&record, when),
-                5 => Block::record(&record, when),
+                5 => Block::record(&record, when).block(Block::details(&record.action)),
                 6 => Block::audit(&record, when),
                 7 => {
                     let params = json!({"action": "apply", "reason": other});
