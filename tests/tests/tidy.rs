@@ -116,6 +116,7 @@ const SESSION: [&[&str]; 6] = [
         "cancellable",
         "events",
         "place",
+        "reviewing",
         "stack",
         "tools",
         "turns",

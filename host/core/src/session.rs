@@ -17,6 +17,7 @@ mod deciding;
 mod events;
 mod place;
 mod review;
+mod reviewing;
 mod stack;
 mod steering;
 mod tools;
@@ -44,6 +45,7 @@ pub use approval::{Approval, ApprovalRequest, Approver, ConfirmRequest, Confirma
 pub use builder::SessionBuilder;
 pub use cancellable::Cancellable;
 pub use decide::{APPLY_UNDONE, Discarded, RecoveredAction, StandingHandler, StandingResult};
+pub use reviewing::Review;
 pub use tools::ProducerWithPolicy;
 
 /// A conversation. Cloning is cheap; clones are the same session.

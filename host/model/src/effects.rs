@@ -333,6 +333,13 @@ impl Effects {
         summary.to_string()
     }
 
+    /// Returns the diffs of all changed files, one after the other, in the unified format. Files
+    /// without a diff, such as binary ones, are missing: [`changes`](Self::changes) has all.
+    pub fn unified_diff(&self) -> String {
+        let diffs = self.changes.iter().filter_map(|it| it.diff.as_deref());
+        diffs.collect()
+    }
+
     /// Returns a sentence and a line for each change, for a model: paths and kinds, without
     /// contents.
     pub fn for_model(&self) -> String {

@@ -370,6 +370,34 @@ async fn where_it_is_demanded_nothing_is_applied_that_the_host_has_not_seen() {
 }
 
 #[tokio::test]
+async fn a_review_has_all_that_is_known_and_its_decision_is_about_nothing_else() {
+    let puppet = puppet().await;
+    let steps = json!([{"do": "resolution"}, {"do": "write-said", "path": "why.txt"}]);
+    let id: ActionId = puppet.push(durable("It", steps)).await.into();
+    let first = puppet.session.review(&id).await.unwrap().unwrap();
+    assert_eq!(first.action.action.id, id);
+    let call = first.call.as_ref().unwrap();
+    assert_eq!(call.tool, first.action.action.source_tool_name);
+    let diff = first.effects.as_ref().unwrap().unified_diff();
+    assert!(diff.contains("+++ b/why.txt\n"), "{diff}");
+    assert!(diff.contains("rehearsal"), "{diff}");
+    assert_eq!(first.stale, []);
+
+    // It does something else, which becomes another review.
+    let apply = first.decided(Decision::Apply, "fine");
+    let error = puppet.resolve(apply.clone()).await.unwrap_err();
+    assert_eq!(error.kind(), "different");
+    let error = puppet.resolve(apply).await.unwrap_err();
+    assert_eq!(error.kind(), "not-reviewed");
+    let second = puppet.session.review(&id).await.unwrap().unwrap();
+    let diff = second.effects.as_ref().unwrap().unified_diff();
+    assert!(diff.contains("fine"), "{diff}");
+    let apply = second.decided(Decision::Apply, "fine");
+    puppet.resolve(apply).await.unwrap();
+    assert!(puppet.session.review(&id).await.unwrap().is_none());
+}
+
+#[tokio::test]
 async fn what_was_not_reviewed_is_not_committed_until_a_decision_names_it() {
     let puppet = puppet().await;
     let before = files(puppet.workspace());

@@ -10,6 +10,7 @@ use airlock_model::error::Error;
 use airlock_model::pending::{ActionId, Resolution, StackedAction};
 use airlock_model::reads::StaleFile;
 
+use super::Review;
 use super::decide::{Discarded, RecoveredAction, StandingHandler};
 use super::{Cancellable, Session};
 
@@ -48,6 +49,44 @@ impl Session {
     /// May return spuriously. Without a store, it never returns.
     pub fn pending_changed(&self) -> impl Future<Output = ()> + Send + use<> {
         self.base().stack.changed()
+    }
+
+    /// Returns what there is to know of a pending action before a decision, like a review of a pull
+    /// request. Waits for its rehearsal. Returns `None` if the action is not on the stack.
+    ///
+    /// ```no_run
+    /// # use airlock_host::pending::{ActionId, Actor, Decision};
+    /// # async fn example(
+    /// #     session: airlock_host::Session,
+    /// #     id: ActionId,
+    /// #     ask: fn(&str) -> bool,
+    /// # ) -> Result<(), airlock_host::Error> {
+    /// let Some(review) = session.review(&id).await? else {
+    ///     return Ok(()); // Somebody else has decided.
+    /// };
+    /// let diff = review.effects.as_ref().map(|effects| effects.unified_diff());
+    /// let is_right = ask(&diff.unwrap_or_default());
+    /// let decision = if is_right { Decision::Apply } else { Decision::Discard };
+    /// let resolution = review.decided(decision, "read the diff");
+    /// session.resolve(resolution, Actor::person("Ada")).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Store`] if the store can't be read, [`Error::NoStore`], [`Error::Workspace`] if the
+    /// workspace can't be read, and errors of loading the plugin.
+    pub async fn review(&self, id: &ActionId) -> Result<Option<Review>, Error> {
+        let effects = self.effects(id).await?;
+        let stale = self.stale_files(id).await?;
+        let call = self.call_record(id).await?;
+        let action = self.base().stack.find(Some(id)).await?;
+        Ok(action.map(|action| Review {
+            action,
+            call,
+            effects,
+            stale,
+        }))
     }
 
     /// Returns the effects of a pending action of this session, as the host saw them in the

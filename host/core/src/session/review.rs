@@ -46,7 +46,7 @@ impl Reviews {
         &self,
         resolution: &Resolution,
         cancel: Option<&CancellationToken>,
-    ) -> Result<Option<Review>, Error> {
+    ) -> Result<Option<Reviewed>, Error> {
         if resolution.decision != Decision::Apply || self.base.place.workspace.is_none() {
             return Ok(None);
         }
@@ -70,7 +70,7 @@ impl Reviews {
         let same_workspace = resolution.same_workspace;
         let current = self.current_review(&found, record, same_workspace, cancel);
         let action = Arc::clone(&found.action);
-        Ok(current.await?.map(|record| Review::new(action, record)))
+        Ok(current.await?.map(|record| Reviewed::new(action, record)))
     }
 
     /// Returns the review that an apply must reproduce, if there is one. Another action may have
@@ -80,8 +80,8 @@ impl Reviews {
         &self,
         action: &Arc<PendingAction>,
         decision: Decision,
-        before: Option<Review>,
-    ) -> Result<Option<Review>, Error> {
+        before: Option<Reviewed>,
+    ) -> Result<Option<Reviewed>, Error> {
         match before {
             Some(before) if before.action.id == action.id => Ok(Some(before)),
             _ if decision == Decision::Discard || self.base.place.workspace.is_none() => Ok(None),
@@ -89,7 +89,7 @@ impl Reviews {
                 let store = self.base.store()?;
                 let record = store.effects(self.base.id(), &action.id).await?;
                 let action = Arc::clone(action);
-                Ok(record.map(|record| Review::new(action, record)))
+                Ok(record.map(|record| Reviewed::new(action, record)))
             }
         }
     }
@@ -99,7 +99,7 @@ impl Reviews {
     /// session reported to it last.
     pub fn demand_reviewed(
         &self,
-        review: &Review,
+        review: &Reviewed,
         resolution: &Resolution,
         is_model: bool,
     ) -> Result<(), Error> {
@@ -120,7 +120,7 @@ impl Reviews {
         }
     }
 
-    fn has_told(&self, review: &Review) -> bool {
+    fn has_told(&self, review: &Reviewed) -> bool {
         let told = self.told();
         (told.as_ref())
             .is_some_and(|told| told.id == review.action.id && told.effects == *review.digest())
@@ -177,13 +177,13 @@ struct Told {
 }
 
 /// Known effects of one action.
-pub(super) struct Review {
+pub(super) struct Reviewed {
     action: Arc<PendingAction>,
     pub record: EffectsRecord,
     digest: OnceLock<Digest>,
 }
 
-impl Review {
+impl Reviewed {
     fn new(action: Arc<PendingAction>, record: EffectsRecord) -> Self {
         Self {
             action,

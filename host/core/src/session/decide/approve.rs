@@ -10,7 +10,7 @@ use super::Decisions;
 use super::params::check_reason;
 use crate::instance::unless_cancelled;
 use crate::session::approval::{Approval, ApprovalRequest, Approver};
-use crate::session::review::Review;
+use crate::session::review::Reviewed;
 
 /// A decision and its decider.
 pub(super) struct Asked {
@@ -67,7 +67,7 @@ impl Decisions {
     pub(super) async fn approve(
         &self,
         asked: &mut Asked,
-        review: Option<&Review>,
+        review: Option<&Reviewed>,
         cancel: Option<&CancellationToken>,
     ) -> Result<Approved, Error> {
         let Some(approver) = &self.approver else {
@@ -103,7 +103,7 @@ impl Decisions {
         approver: &dyn Approver,
         found: &StackedAction,
         asked: &Asked,
-        review: Option<&Review>,
+        review: Option<&Reviewed>,
     ) -> Result<Approval, Error> {
         let action = &found.action;
         let store = self.base.store()?;

@@ -12,7 +12,7 @@ use super::approve::{Approved, Asked};
 use super::carry_out::{Carried, Ending};
 use super::claim::HeldAction;
 use super::params::acceptable;
-use crate::session::review::Review;
+use crate::session::review::Reviewed;
 
 impl Decisions {
     /// Carries out a decision. See [`Session::resolve`](crate::Session::resolve).
@@ -195,6 +195,6 @@ impl Decisions {
 struct Check {
     approved: Approved,
     /// The review before the claim.
-    review: Option<Review>,
+    review: Option<Reviewed>,
     is_by_model: bool,
 }
