@@ -10,7 +10,7 @@ use std::time::Duration;
 use airlock_host::approval::{Approval, ApprovalRequest, Approver};
 use airlock_host::digest::Digest;
 use airlock_host::effects::{ChangeKind, Effects, Withheld};
-use airlock_host::pending::{ActionId, ActionState};
+use airlock_host::pending::{ActionId, ActionState, Decision};
 use airlock_host::policy::Rehearse;
 use airlock_host::store::{MemoryStore, PendingStore};
 use airlock_host::{Error, Limits, Policy, Resolution, Session};
