@@ -129,7 +129,8 @@ pub mod store {
         Budget, Claim, Claimed, Completion, DENIALS_KEPT, DISCARD_INTERRUPTED, DeniedAction,
         DurableStore, Lease, LeaseRecord, MemoryStore, NewAction, PendingStore, PluginBytes,
         Pruned, Push, Replacement, ResolvedQuery, ResolvedRecord, Room, SPENDING_KEPT, Scope,
-        SessionRoom, Spending, Spent, StoreError, StoreStats, UnreadableAction, Watch, Watchers,
+        SessionRoom, Spending, Spent, Standing, StoreError, StoreStats, UnreadableAction, Watch,
+        Watchers,
     };
 }
 

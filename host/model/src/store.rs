@@ -15,7 +15,7 @@ mod watch;
 pub use crate::interruption::{APPLY_INTERRUPTED, DISCARD_INTERRUPTED};
 pub use basis::{ActionBasis, BASES_BYTES};
 pub use budget::{Budget, SPENDING_KEPT, Spending, Spent};
-pub use claim::{Claim, Claimed, Completion, Lease};
+pub use claim::{Claim, Claimed, Completion, Lease, Standing};
 pub use durable::{
     ActionRecord, DEFAULT_BYTE_LIMIT, DENIALS_KEPT, DETAILS_KEPT, DeniedAction, DurableStore,
     LeaseRecord, Pruned, ResolvedQuery, ResolvedRecord, Scope, StoreStats, UnreadableAction,

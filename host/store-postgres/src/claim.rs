@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use airlock_model::actor::DecidedBy;
 use airlock_model::pending::{ActionId, Decision, Resolution, SessionId};
 use airlock_model::store::{
-    APPLY_INTERRUPTED, Claim, Claimed, DISCARD_INTERRUPTED, Lease, StoreError,
+    APPLY_INTERRUPTED, Claim, Claimed, DISCARD_INTERRUPTED, Lease, Standing, StoreError,
 };
 use sqlx::postgres::PgRow;
 
@@ -187,6 +187,32 @@ impl PostgresStoreInner {
 
     /// Returns the reason why a named action could not be claimed.
     async fn answer_for(&self, session: &SessionId, id: &ActionId) -> Result<Claim, StoreError> {
+        Ok(match self.unless_pending(session, id).await? {
+            Standing::Unknown => Claim::Unknown(id.clone()),
+            Standing::Resolved(decision) => Claim::Resolved(id.clone(), decision),
+            // The action may be pending again by now, but at the time of the claim another host
+            // held it.
+            Standing::InProgress | Standing::Pending => Claim::InProgress(id.clone()),
+        })
+    }
+
+    pub async fn standing(
+        &self,
+        session: &SessionId,
+        id: &ActionId,
+    ) -> Result<Standing, StoreError> {
+        match self.peek_at(session, id).await? {
+            Some(_) => Ok(Standing::Pending),
+            None => self.unless_pending(session, id).await,
+        }
+    }
+
+    /// Returns where an action stands that was not pending a moment ago.
+    async fn unless_pending(
+        &self,
+        session: &SessionId,
+        id: &ActionId,
+    ) -> Result<Standing, StoreError> {
         let statement = Statement::new(STATE)
             .bind(escaped(id.as_str()))
             .bind(session_key(session));
@@ -194,12 +220,10 @@ impl PostgresStoreInner {
         let state = rows.first().map(|row| get::<&str>(row, "state"));
         let state = state.transpose().map_err(|error| self.error(error))?;
         Ok(match state {
-            None => Claim::Unknown(id.clone()),
-            Some("applied") => Claim::Resolved(id.clone(), Decision::Apply),
-            Some("discarded") => Claim::Resolved(id.clone(), Decision::Discard),
-            // The action may be pending again by now, but at the time of the claim another host
-            // held it.
-            Some(_) => Claim::InProgress(id.clone()),
+            None => Standing::Unknown,
+            Some("applied") => Standing::Resolved(Decision::Apply),
+            Some("discarded") => Standing::Resolved(Decision::Discard),
+            Some(_) => Standing::InProgress,
         })
     }
 

@@ -39,7 +39,7 @@ use airlock_model::effects::{EffectsRecord, PackedEffects};
 use airlock_model::pending::{ActionId, BriefAction, CallId, Resolution, SessionId, StackedAction};
 use airlock_model::store::{
     ActionBasis, Budget, Claim, Completion, Lease, PendingStore, PluginBytes, Push, Replacement,
-    SessionRoom, Spending, Spent, StoreError, Watch,
+    SessionRoom, Spending, Spent, Standing, StoreError, Watch,
 };
 use async_trait::async_trait;
 use sha2::{Digest as _, Sha256};
@@ -189,6 +189,14 @@ impl PendingStore for PostgresStore {
 
     async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError> {
         self.inner.peek(session).await
+    }
+
+    async fn standing(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Standing, StoreError> {
+        self.inner.standing(session, action).await
     }
 
     async fn peek_at(

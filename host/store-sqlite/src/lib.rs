@@ -47,7 +47,7 @@ use airlock_model::effects::{EffectsRecord, PackedEffects};
 use airlock_model::pending::{ActionId, BriefAction, CallId, Resolution, SessionId, StackedAction};
 use airlock_model::store::{
     ActionBasis, Budget, Claim, Completion, Lease, PendingStore, PluginBytes, Push, Replacement,
-    SessionRoom, Spending, Spent, StoreError, Watch, Watchers,
+    SessionRoom, Spending, Spent, Standing, StoreError, Watch, Watchers,
 };
 use async_trait::async_trait;
 
@@ -145,6 +145,16 @@ impl PendingStore for SqliteStore {
         let session = session.clone();
         let top = self.read(move |connection| listing::stack(connection, &session, 1));
         Ok(top.await?.pop())
+    }
+
+    async fn standing(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Standing, StoreError> {
+        let (session, action) = (session.clone(), action.clone());
+        self.read(move |connection| stack::standing(connection, &session, &action))
+            .await
     }
 
     async fn peek_at(

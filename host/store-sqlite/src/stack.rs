@@ -7,7 +7,7 @@ use airlock_model::actor::DecidedBy;
 use airlock_model::digest::Digest;
 use airlock_model::pending::{ActionId, ActionState, Decision, Resolution, SessionId};
 use airlock_model::store::{
-    APPLY_INTERRUPTED, Claim, Claimed, Completion, DISCARD_INTERRUPTED, Lease, StoreError,
+    APPLY_INTERRUPTED, Claim, Claimed, Completion, DISCARD_INTERRUPTED, Lease, Standing, StoreError,
 };
 use rusqlite::{Connection, OptionalExtension, named_params};
 use serde_json::{Map, Value};
@@ -120,6 +120,23 @@ pub(super) fn by_id(connection: &Connection, id: &ActionId) -> Result<Option<Act
         false
     })?;
     only.transpose().map_err(Problem::Unreadable)
+}
+
+pub(super) fn standing(
+    connection: &Connection,
+    session: &SessionId,
+    id: &ActionId,
+) -> Result<Standing, Problem> {
+    let found = by_id(connection, id)?.filter(|found| found.session == *session);
+    Ok(match found {
+        None => Standing::Unknown,
+        Some(found) if found.is_pending() => Standing::Pending,
+        Some(found) => match found.stored.state {
+            ActionState::Applied => Standing::Resolved(Decision::Apply),
+            ActionState::Discarded => Standing::Resolved(Decision::Discard),
+            _ => Standing::InProgress,
+        },
+    })
 }
 
 fn answer_for(found: &ActionRow) -> Claim {

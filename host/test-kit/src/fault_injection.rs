@@ -10,7 +10,7 @@ use airlock_host::pending::{
 };
 use airlock_host::store::{
     Budget, Claim, Completion, Lease, MemoryStore, PendingStore, Push, Replacement, SessionRoom,
-    Spending, Spent, StoreError, Watch,
+    Spending, Spent, Standing, StoreError, Watch,
 };
 use async_trait::async_trait;
 
@@ -38,6 +38,14 @@ impl PendingStore for UnacknowledgedStore {
 
     async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError> {
         self.0.peek(session).await
+    }
+
+    async fn standing(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Standing, StoreError> {
+        self.0.standing(session, action).await
     }
 
     async fn list(&self, session: &SessionId) -> Result<Vec<StackedAction>, StoreError> {

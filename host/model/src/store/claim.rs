@@ -22,6 +22,19 @@ pub enum Claim {
     Resolved(ActionId, Decision),
 }
 
+/// Where an action stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It is pending, or interrupted: a caller could claim it.
+    Pending,
+    /// A caller is resolving it.
+    InProgress,
+    /// It has been resolved.
+    Resolved(Decision),
+    /// It was never in this session, or is long forgotten.
+    Unknown,
+}
+
 /// A claimed action. Only its holder may resolve it.
 #[derive(Debug)]
 pub struct Claimed {

@@ -16,7 +16,7 @@ use stack::{Open, Stack};
 use super::rows::lose_claim;
 use super::{
     BackendErrorKind, Budget, Claim, Completion, Lease, PendingStore, Push, Replacement,
-    SessionRoom, Spending, Spent, StoreError, Watch, Watchers,
+    SessionRoom, Spending, Spent, Standing, StoreError, Watch, Watchers,
 };
 use crate::actor::DecidedBy;
 use crate::call_record::CallRecord;
@@ -138,6 +138,17 @@ impl PendingStore for MemoryStore {
         Ok(self.with(|sessions| {
             let mut open = sessions.get(session)?.open.iter();
             Some(open.rfind(|open| open.is_pending())?.stacked())
+        }))
+    }
+
+    async fn standing(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Standing, StoreError> {
+        Ok(self.with(|sessions| {
+            let stack = sessions.get(session);
+            stack.map_or(Standing::Unknown, |stack| stack.standing(action))
         }))
     }
 

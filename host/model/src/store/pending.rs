@@ -8,7 +8,7 @@ use async_trait::async_trait;
 
 use super::{
     ActionBasis, Budget, Claim, Completion, Lease, PluginBytes, Push, Replacement, SessionRoom,
-    Spending, Spent, StoreError, Watch,
+    Spending, Spent, Standing, StoreError, Watch,
 };
 use crate::actor::DecidedBy;
 use crate::call_record::CallRecord;
@@ -132,6 +132,16 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
     /// # Errors
     /// [`StoreError::Backend`] if the store can't be read.
     async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError>;
+
+    /// Returns where an action of the session stands, without claiming it.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] if the store can't be read.
+    async fn standing(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Standing, StoreError>;
 
     /// Returns the pending action with this id, at any place of the session's stack.
     ///

@@ -325,9 +325,12 @@ impl<B: Backend> Machine<B> {
             for (other, entries) in model.stacks.iter().enumerate() {
                 for entry in entries {
                     let known = entry.stacked();
-                    let found = host.store.peek_at(&session, &known.action.id).await;
+                    let id = known.action.id.clone();
+                    let found = host.store.peek_at(&session, &id).await;
                     let is_pending = other == index && entry.claim.is_none();
                     assert_eq!(found.unwrap(), is_pending.then_some(known));
+                    let standing = host.store.standing(&session, &id).await.unwrap();
+                    assert_eq!(standing, model.standing(index, &id), "{id}");
                 }
             }
             let topmost = expected.into_iter().next();

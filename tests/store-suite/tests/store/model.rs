@@ -8,7 +8,9 @@ use airlock_model::actor::DecidedBy;
 use airlock_model::pending::{
     ActionId, ActionState, Decision, Interruption, Resolution, StackedAction,
 };
-use airlock_model::store::{APPLY_INTERRUPTED, DISCARD_INTERRUPTED, Replacement, Spending, Spent};
+use airlock_model::store::{
+    APPLY_INTERRUPTED, DISCARD_INTERRUPTED, Replacement, Spending, Spent, Standing,
+};
 
 #[derive(Debug, Clone)]
 pub struct Model {
@@ -424,6 +426,18 @@ impl Model {
             number: entry.number,
             spec: entry.spec.clone(),
             attempt,
+        }
+    }
+
+    pub fn standing(&self, session: usize, id: &ActionId) -> Standing {
+        let mut open = self.stacks[session].iter();
+        match open.find(|entry| actions::id(entry.number) == *id) {
+            Some(entry) if entry.claim.is_some() => Standing::InProgress,
+            Some(_) => Standing::Pending,
+            None => match self.answer_for(session, id) {
+                Answer::Resolved(_, decision) => Standing::Resolved(decision),
+                _ => Standing::Unknown,
+            },
         }
     }
 

@@ -11,7 +11,7 @@ use airlock_host::pending::{
 };
 use airlock_host::store::{
     BackendErrorKind, Budget, Claim, Completion, Lease, PendingStore, PluginBytes, Push,
-    Replacement, SessionRoom, Spending, Spent, StoreError, Watch,
+    Replacement, SessionRoom, Spending, Spent, Standing, StoreError, Watch,
 };
 use airlock_tests::Host;
 use async_trait::async_trait;
@@ -91,6 +91,14 @@ impl PendingStore for Faulty {
 
     async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError> {
         self.inner.peek(session).await
+    }
+
+    async fn standing(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Standing, StoreError> {
+        self.inner.standing(session, action).await
     }
 
     async fn list(&self, session: &SessionId) -> Result<Vec<StackedAction>, StoreError> {

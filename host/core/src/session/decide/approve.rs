@@ -77,7 +77,7 @@ impl Decisions {
             return Ok(Approved::Unasked);
         }
         let found = match &asked.resolution.id {
-            Some(id) => self.find(id, asked).await?,
+            Some(id) => self.find(id).await?,
             // Actions that are pushed from now on are not approved.
             None => {
                 let top = self.base.stack.find(None).await?;

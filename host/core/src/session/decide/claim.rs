@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use airlock_model::error::Error;
 use airlock_model::pending::{ActionId, Decision, NamedAction, PendingAction, StackedAction};
-use airlock_model::store::Claim;
+use airlock_model::store::{Claim, Standing};
 
 use super::Decisions;
 use super::approve::{Approved, Asked};
@@ -49,18 +49,25 @@ impl Decisions {
     /// Returns the action with this id from the stack.
     ///
     /// # Errors
-    /// The reason why it is not there.
-    pub(super) async fn find(&self, id: &ActionId, asked: &Asked) -> Result<StackedAction, Error> {
+    /// The reason why it is not there, as a claim would give it.
+    pub(super) async fn find(&self, id: &ActionId) -> Result<StackedAction, Error> {
         for _ in 0..ROUNDS {
             if let Some(found) = self.base.stack.find(Some(id)).await? {
                 return Ok(found);
             }
-            // Only a claim says why it is missing.
-            let claimed = self.claim(asked).await?;
-            // The action has come back, and it was not approved.
-            claimed.lease.release().await;
+            let store = self.base.store()?;
+            match store.standing(self.base.id(), id).await? {
+                // It has come back since.
+                Standing::Pending => {}
+                Standing::Unknown => return Err(Error::UnknownAction(id.clone())),
+                Standing::InProgress => return Err(Error::ResolutionInProgress(id.clone())),
+                Standing::Resolved(decision) => {
+                    let id = id.clone();
+                    return Err(Error::AlreadyResolved { id, decision });
+                }
+            }
         }
-        let problem = format!("the action {id} can be claimed, and is not on the stack");
+        let problem = format!("the action {id} is pending, and is not on the stack");
         Err(Error::host("the store contradicts itself", problem))
     }
 

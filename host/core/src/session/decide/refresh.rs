@@ -17,7 +17,6 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::Decisions;
-use super::approve::Asked;
 use crate::instance::Call;
 use crate::params::Params;
 use crate::pushing::PlaceOfOthers;
@@ -40,11 +39,7 @@ impl Decisions {
         cancel: Option<&CancellationToken>,
     ) -> Result<CallOutcome, Error> {
         let store = self.base.store()?;
-        let asked = Asked {
-            resolution: Resolution::discard("refreshed").with_id(id.clone()),
-            decided_by,
-        };
-        let found = self.find(id, &asked).await?;
+        let found = self.find(id).await?;
         let action = &found.action;
         if let Some(elsewhere) = self.base.place.other_workspace(action) {
             return Err(elsewhere);
@@ -55,14 +50,14 @@ impl Decisions {
         };
         let old = self.pending_of_call(action).await?;
         let Some(found) = old.iter().find(|it| it.stacked.action.id == *id) else {
-            return Err(self.why_not_pending(id, &asked).await);
+            return Err(self.why_not_pending(id).await);
         };
         if found.stacked.state == ActionState::Interrupted {
-            return Err(self.why_interrupted(&asked.resolution, action).await);
+            return Err(self.why_interrupted(action).await);
         }
         let others = old.iter().map(|it| it.stacked.action.id.clone());
         let others = others.filter(|other| other != id).collect();
-        let place = PlaceOfOthers::new(id.clone(), others, asked.decided_by.clone());
+        let place = PlaceOfOthers::new(id.clone(), others, decided_by);
         let (producer, index) = Box::pin(self.base.tools.caller_of(action, &call.tool)).await?;
         let params = Params::written(parsed(&call.params)?, &call.params);
         let calling = ToolCall {
@@ -85,7 +80,7 @@ impl Decisions {
                 self.tell_tools(old, &place).await;
                 Ok(outcome)
             }
-            Err(Error::ResolutionInProgress(_)) => Err(self.why_not_pending(id, &asked).await),
+            Err(Error::ResolutionInProgress(_)) => Err(self.why_not_pending(id).await),
             Err(error) => Err(error),
         }
     }
@@ -118,16 +113,17 @@ impl Decisions {
         Ok(old)
     }
 
-    async fn why_not_pending(&self, id: &ActionId, asked: &Asked) -> Error {
-        match self.find(id, asked).await {
+    async fn why_not_pending(&self, id: &ActionId) -> Error {
+        match self.find(id).await {
             // It was claimed, and has come back.
             Ok(_) => Error::ResolutionInProgress(id.clone()),
             Err(error) => error,
         }
     }
 
-    async fn why_interrupted(&self, named: &Resolution, action: &PendingAction) -> Error {
-        match self.refuse_unrecovered(named).await {
+    async fn why_interrupted(&self, action: &PendingAction) -> Error {
+        let discard = Resolution::discard("refreshed").with_id(action.id.clone());
+        match self.refuse_unrecovered(&discard).await {
             Err(error) => error,
             Ok(()) => {
                 let label = &action.label;

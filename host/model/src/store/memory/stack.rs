@@ -13,7 +13,7 @@ use crate::pending::{
     SessionId, StackedAction,
 };
 use crate::store::{
-    Claim, Claimed, DENIALS_KEPT, Lease, NewAction, Push, Replacement, Room, StoreError,
+    Claim, Claimed, DENIALS_KEPT, Lease, NewAction, Push, Replacement, Room, Standing, StoreError,
 };
 
 #[derive(Debug, Default)]
@@ -161,6 +161,17 @@ impl Stack {
             self.remember(id.clone(), Decision::Discard);
         }
         Ok(replaced)
+    }
+
+    pub fn standing(&self, id: &ActionId) -> Standing {
+        match self.open.iter().find(|open| open.action.id == *id) {
+            Some(open) if open.is_pending() => Standing::Pending,
+            Some(_) => Standing::InProgress,
+            None => match self.resolved.iter().find(|(resolved, _)| resolved == id) {
+                Some((_, decision)) => Standing::Resolved(*decision),
+                None => Standing::Unknown,
+            },
+        }
     }
 
     pub fn claim(&mut self, session: &SessionId, resolution: &Resolution) -> Claim {
