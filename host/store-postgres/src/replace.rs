@@ -143,13 +143,13 @@ impl PostgresStoreInner {
             .bind(session_key(&push.session))
             .bind(nonce);
         loop {
-            let standing = self.standing(push, replacement, &ids).await?;
-            let Some(standing) = standing.filter(|standing| standing.is_pending) else {
+            let remaining = self.remaining(push, replacement, &ids).await?;
+            let Some(remaining) = remaining.filter(|remaining| remaining.is_pending) else {
                 return Ok(Vec::new());
             };
             let capacity_bytes = push.capacity_bytes;
-            standing.left.check(room, push.capacity, capacity_bytes)?;
-            let plugin = if standing.is_plugin_kept || push.actions.is_empty() {
+            remaining.left.check(room, push.capacity, capacity_bytes)?;
+            let plugin = if remaining.is_plugin_kept || push.actions.is_empty() {
                 None
             } else {
                 Some(&push.plugin)
@@ -164,9 +164,9 @@ impl PostgresStoreInner {
                 .bind(plugin.map(|plugin| escaped(&plugin.name)))
                 .bind(plugin.map(|plugin| &plugin.bytes[..]))
                 .bind(ids.clone())
-                .bind(standing.goes)
+                .bind(remaining.goes)
                 .bind(escaped(replacement.action.as_str()))
-                .bind(standing.top)
+                .bind(remaining.top)
                 .bind(escaped(&replacement.reason))
                 .bind(by.actor.kind())
                 .bind(by.actor.name().map(escaped))
@@ -181,7 +181,7 @@ impl PostgresStoreInner {
         }
     }
 
-    async fn standing(
+    async fn remaining(
         &self,
         push: &Push,
         replacement: &Replacement,
@@ -205,8 +205,8 @@ impl PostgresStoreInner {
                 is_plugin_kept: get(row, "kept")?,
             })
         };
-        let standing: Result<_, Failure> = rows.first().map(read).transpose();
-        standing.map_err(|error| self.error(error))
+        let remaining: Result<_, Failure> = rows.first().map(read).transpose();
+        remaining.map_err(|error| self.error(error))
     }
 
     async fn replaced(&self, rows: &[PgRow]) -> Result<Vec<ActionId>, StoreError> {
