@@ -304,7 +304,10 @@ fn an_id_is_enough_from_anywhere() {
     assert_eq!(message, format!("Pending action {id} was already applied."));
     assert_eq!(
         hint,
-        format!("`airlock show {}` shows by whom, and why", short(&id))
+        format!(
+            "the reason was \"yes\"; `airlock show {}` shows by whom, and why",
+            short(&id)
+        )
     );
 }
 
@@ -338,7 +341,7 @@ fn a_preview_is_read_again_by_other_processes_whole_or_with_the_list() {
     assert_eq!(listed["pending"][0]["call"]["params"]["find"], "jpeg$");
 
     store.push_rename(folder.path());
-    let several = store.airlock(folder.path(), &["show", &id[..2]]).run();
+    let several = store.airlock(folder.path(), &["show", &id[..4]]).run();
     assert_eq!(several.code, 2, "{several:#?}");
     assert!(
         several.stderr.contains(id) && several.stderr.contains("more of the id"),
