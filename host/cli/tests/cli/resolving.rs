@@ -36,18 +36,26 @@ fn what_can_not_be_resolved_is_told_with_what_to_do() {
         "`airlock pending --all`",
     );
     check(
-        run(&["show", "x"]),
+        run(&["show", "xxxx"]),
         1,
         "unknown-action",
-        "there is no action x in the store",
+        "there is no action xxxx in the store",
         "`airlock log --all`",
     );
+    // What is wrong with the action comes before the reason that is missing.
     check(
         run(&["resolve", "apply"]),
-        2,
-        "usage",
-        "no terminal to ask you at, and no reason",
-        "--reason TEXT",
+        1,
+        "nothing-pending",
+        "No pending action",
+        "nothing is pending in any other",
+    );
+    check(
+        run(&["apply", "xxxx"]),
+        1,
+        "unknown-action",
+        "there is no action xxxx",
+        "`airlock pending --all`",
     );
     check(
         run(&["resolve", "keep", "--reason", "x"]),
@@ -77,6 +85,17 @@ fn what_can_not_be_resolved_is_told_with_what_to_do() {
         "missing",
         "current directory",
     );
+    store.push_rename(folder.path());
+    check(
+        run(&["resolve", "apply"]),
+        2,
+        "usage",
+        "needs a reason, because nothing is asked",
+        "--reason TEXT",
+    );
+    let ran = store.airlock(folder.path(), &["resolve", "apply"]).run();
+    let told = "error: there is no terminal to ask you at, and no reason";
+    assert!(ran.stderr.starts_with(told), "{ran:#?}");
 }
 
 #[test]
