@@ -376,8 +376,7 @@ async fn a_review_has_all_that_is_known_and_its_decision_is_about_nothing_else()
     let id: ActionId = puppet.push(durable("It", steps)).await.into();
     let first = puppet.session.review(&id).await.unwrap().unwrap();
     assert_eq!(first.action.action.id, id);
-    let call = first.call.as_ref().unwrap();
-    assert_eq!(call.tool, first.action.action.source_tool_name);
+    assert_eq!(first.call.as_ref().unwrap().tool, "puppet");
     let diff = first.effects.as_ref().unwrap().unified_diff();
     assert!(diff.contains("+++ b/why.txt\n"), "{diff}");
     assert!(diff.contains("rehearsal"), "{diff}");

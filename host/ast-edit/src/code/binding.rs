@@ -152,6 +152,23 @@ fn ends_statement(node: &Node<'_>) -> bool {
     )
 }
 
+/// Returns whether a Rust statement ends with this expression, though `rest` of the line should go on
+/// with it.
+pub(super) fn ends_early(
+    language: Language,
+    (parent, node): (&Node<'_>, &Node<'_>),
+    rest: &str,
+) -> bool {
+    const OPERATORS: [char; 13] = [
+        '-', '+', '*', '/', '%', '&', '|', '^', '<', '>', '=', '(', '[',
+    ];
+    let rest = rest.trim_start_matches(' ');
+    language.name() == "rust"
+        && ends_statement(node)
+        && matches!(parent.kind(), "expression_statement" | "block")
+        && (rest.starts_with(OPERATORS) || rest.starts_with("as ") || rest.starts_with("!="))
+}
+
 /// Returns whether a Rust expression goes on behind such an expression even in a statement.
 fn is_chained(node: &Node<'_>) -> bool {
     matches!(

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use tree_sitter::{InputEdit, Node, Tree};
 
-use super::binding::needs_parentheses;
+use super::binding::{ends_early, needs_parentheses};
 use super::candidate::{Candidate, Faults};
 use super::compare::{self, Changes, Replaced, innermost};
 use super::document::Document;
@@ -221,6 +221,13 @@ impl<'t> Comparison<'t> {
             let candidate = &candidates[number];
             let is_broken = is_newly_broken(&before.parent, &after.parent, candidate);
             if !is_broken && !self.is_same(&candidate.inserted[index], &before, &after)? {
+                faults[number].captured.push(index);
+            }
+            let rest = &candidate.edit.text[candidate.inserted[index].at.end..];
+            let language = self.old.grammar().language();
+            if let [new] = &after.nodes[..]
+                && ends_early(language, (&after.parent, new), rest)
+            {
                 faults[number].captured.push(index);
             }
             if let ([old], [new]) = (&before.nodes[..], &after.nodes[..])

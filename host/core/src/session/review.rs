@@ -46,7 +46,7 @@ impl Reviews {
         &self,
         resolution: &Resolution,
         cancel: Option<&CancellationToken>,
-    ) -> Result<Option<Reviewed>, Error> {
+    ) -> Result<Option<Box<Reviewed>>, Error> {
         if resolution.decision != Decision::Apply || self.base.place.workspace.is_none() {
             return Ok(None);
         }
@@ -80,8 +80,8 @@ impl Reviews {
         &self,
         action: &Arc<PendingAction>,
         decision: Decision,
-        before: Option<Reviewed>,
-    ) -> Result<Option<Reviewed>, Error> {
+        before: Option<Box<Reviewed>>,
+    ) -> Result<Option<Box<Reviewed>>, Error> {
         match before {
             Some(before) if before.action.id == action.id => Ok(Some(before)),
             _ if decision == Decision::Discard || self.base.place.workspace.is_none() => Ok(None),
@@ -184,12 +184,13 @@ pub(super) struct Reviewed {
 }
 
 impl Reviewed {
-    fn new(action: Arc<PendingAction>, record: EffectsRecord) -> Self {
-        Self {
+    /// Boxed, because a resolution would be kilobytes larger otherwise.
+    fn new(action: Arc<PendingAction>, record: EffectsRecord) -> Box<Self> {
+        Box::new(Self {
             action,
             record,
             digest: OnceLock::new(),
-        }
+        })
     }
 
     /// Returns the digest by which a decision names the review. Cached, because it is used before

@@ -22,7 +22,7 @@ use super::outcome::{DecisionSummary, apply_error, outcome};
 use crate::instance::{Call, Conditions};
 use crate::session::base::Base;
 use crate::session::place::Committed;
-use crate::session::review::Reviews;
+use crate::session::review::{Reviewed, Reviews};
 use crate::world::DecidedAction;
 
 /// How a decision about a claimed action ended, if it was tried.
@@ -38,35 +38,11 @@ pub(super) enum Ending {
 
 /// A decision that was carried out, or a discard that its tool failed to handle.
 pub(super) struct Carried {
-    returned: Result<Option<ToolResult>, Error>,
-    seen: Option<Seen>,
+    pub outcome: Result<ResolutionOutcome, Error>,
     /// The review before the decision.
-    pub review: Option<EffectsRecord>,
+    pub review: Option<Box<Reviewed>>,
     /// The call's number in the session.
     pub number: u64,
-}
-
-impl Carried {
-    /// Takes the reason and `extra` of the resolution.
-    pub fn into_outcome(
-        self,
-        action: &PendingAction,
-        resolution: &mut Resolution,
-    ) -> Result<ResolutionOutcome, Error> {
-        let summary = DecisionSummary {
-            label: action.label.clone(),
-            source_tool_name: Some(action.source_tool_name.clone()),
-            reason: std::mem::take(&mut resolution.reason),
-        };
-        let extra = resolution.extra.take();
-        let mut outcome = outcome(resolution.decision, extra, summary, self.returned?);
-        outcome.action = Some(NamedAction::from(action));
-        if let Some(seen) = self.seen {
-            outcome.effects = Some(ActionEffects::new(action.id.clone(), seen.effects));
-            outcome.kept = seen.kept;
-        }
-        Ok(outcome)
-    }
 }
 
 impl Decisions {
@@ -76,7 +52,7 @@ impl Decisions {
         &self,
         held: &HeldAction<'_>,
         asked: &Asked,
-        review: Option<EffectsRecord>,
+        review: Option<Box<Reviewed>>,
         cancel: Option<&CancellationToken>,
     ) -> Result<Ending, Error> {
         let (action, resolution) = (&*held.action, &asked.resolution);
@@ -92,6 +68,7 @@ impl Decisions {
             extra: extra.as_deref(),
             attempt: held.attempt,
         };
+        let record = review.as_ref().map(|review| &review.record);
         let carrying_out = CarryingOut {
             base: &self.base,
             reviews: &self.reviews,
@@ -101,11 +78,11 @@ impl Decisions {
                 decisions: self,
                 held,
                 asked,
-                reviewed: review.as_ref(),
+                reviewed: record,
                 seen: Mutex::default(),
                 cancel,
             },
-            review: review.as_ref(),
+            review: record,
             same_workspace: resolution.same_workspace,
             number: self.base.events.next_call(),
             granted: OnceLock::new(),
@@ -137,16 +114,38 @@ impl Decisions {
             }
             Err(error) if decision == Decision::Apply => Ok(Ending::Failed(apply_error(error))),
             returned => {
-                let (number, seen) = (carrying_out.number, carrying_out.committing.take_seen());
+                let seen = carrying_out.committing.take_seen();
+                let number = carrying_out.number;
                 Ok(Ending::Carried(Box::new(Carried {
-                    returned,
-                    seen,
+                    outcome: returned
+                        .map(|returned| outcome_of(action, resolution, returned, seen)),
                     number,
                     review,
                 })))
             }
         }
     }
+}
+
+fn outcome_of(
+    action: &PendingAction,
+    resolution: &Resolution,
+    returned: Option<ToolResult>,
+    seen: Option<Seen>,
+) -> ResolutionOutcome {
+    let summary = DecisionSummary {
+        label: action.label.clone(),
+        source_tool_name: Some(action.source_tool_name.clone()),
+        reason: resolution.reason.clone(),
+    };
+    let extra = resolution.extra.clone();
+    let mut outcome = outcome(resolution.decision, extra, summary, returned);
+    outcome.action = Some(NamedAction::from(action));
+    if let Some(seen) = seen {
+        outcome.effects = Some(ActionEffects::new(action.id.clone(), seen.effects));
+        outcome.kept = seen.kept;
+    }
+    outcome
 }
 
 /// One claimed action and the decision about it.

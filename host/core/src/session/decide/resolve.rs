@@ -84,7 +84,7 @@ impl Decisions {
             self.reviews
                 .demand_reviewed(review, resolution, is_by_model)?;
         }
-        let approved = self.approve(asked, review.as_ref(), cancel).await?;
+        let approved = self.approve(asked, review.as_deref(), cancel).await?;
         self.refuse_unrecovered(&asked.resolution).await?;
         let held = self.claim(asked).await?;
         let check = Check {
@@ -124,7 +124,6 @@ impl Decisions {
             self.reviews
                 .demand_reviewed(review, resolution, check.is_by_model)?;
         }
-        let review = review.map(|review| review.record);
         self.carry_out(held, asked, review, cancel).await
     }
 
@@ -132,7 +131,7 @@ impl Decisions {
     async fn end(
         &self,
         held: HeldAction<'_>,
-        asked: &mut Asked,
+        asked: &Asked,
         ending: Result<Ending, Error>,
     ) -> Result<ResolutionOutcome, Error> {
         match ending {
@@ -155,13 +154,16 @@ impl Decisions {
     async fn complete(
         &self,
         held: HeldAction<'_>,
-        asked: &mut Asked,
+        asked: &Asked,
         carried: Carried,
     ) -> Result<ResolutionOutcome, Error> {
         let action = held.action;
         let decision = asked.resolution.decision;
-        let (number, review) = (carried.number, carried.review.clone());
-        let outcome = carried.into_outcome(&action, &mut asked.resolution);
+        let Carried {
+            outcome,
+            review,
+            number,
+        } = carried;
         let failure;
         let completion = match &outcome {
             Ok(outcome) => Completion::Succeeded(outcome),
@@ -182,7 +184,11 @@ impl Decisions {
             }) = &outcome
             {
                 self.reviews
-                    .tell_siblings(&action, review.as_ref(), &effects.effects)
+                    .tell_siblings(
+                        &action,
+                        review.as_ref().map(|it| &it.record),
+                        &effects.effects,
+                    )
                     .await;
             }
         }
@@ -195,6 +201,6 @@ impl Decisions {
 struct Check {
     approved: Approved,
     /// The review before the claim.
-    review: Option<Reviewed>,
+    review: Option<Box<Reviewed>>,
     is_by_model: bool,
 }
