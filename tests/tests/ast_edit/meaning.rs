@@ -296,9 +296,9 @@ async fn what_binds_less_than_its_place_gets_parentheses_whatever_the_grammar_ta
         ),
         (
             "a.rs",
-            "fn f() { let x = less(unsafe { a }); }\n",
+            "fn f() { let x = less(loop { break 2 }); }\n",
             ("less($A)", "$A - 1"),
-            "fn f() { let x = unsafe { a } - 1; }\n",
+            "fn f() { let x = loop { break 2 } - 1; }\n",
         ),
         (
             "a.rb",

@@ -136,8 +136,8 @@ pub(super) fn needs_parentheses(
     is_bound && (inner < outer || is_misread)
 }
 
-/// Returns whether Rust ends a statement after this expression. What follows begins the next one, as
-/// in `match a { … } - 1`.
+/// Returns whether Rust ends a statement after this expression. What follows begins the next one,
+/// as in `match a { … } - 1`.
 fn ends_statement(node: &Node<'_>) -> bool {
     matches!(
         node.kind(),
@@ -152,8 +152,8 @@ fn ends_statement(node: &Node<'_>) -> bool {
     )
 }
 
-/// Returns whether a Rust statement ends with this expression, though `rest` of the line should go on
-/// with it.
+/// Returns whether a Rust statement ends with this expression, though `rest` of the line should go
+/// on with it.
 pub(super) fn ends_early(
     language: Language,
     (parent, node): (&Node<'_>, &Node<'_>),
@@ -163,8 +163,12 @@ pub(super) fn ends_early(
         '-', '+', '*', '/', '%', '&', '|', '^', '<', '>', '=', '(', '[',
     ];
     let rest = rest.trim_start_matches(' ');
+    let expression = match node.kind() {
+        "expression_statement" => node.named_child(0),
+        _ => Some(*node),
+    };
     language.name() == "rust"
-        && ends_statement(node)
+        && expression.is_some_and(|it| ends_statement(&it))
         && matches!(parent.kind(), "expression_statement" | "block")
         && (rest.starts_with(OPERATORS) || rest.starts_with("as ") || rest.starts_with("!="))
 }

@@ -1,7 +1,7 @@
 //! The messages between a search and its parser processes.
 //!
-//! The search sends its ops, and then one [`ParserRequest`] and source at a time. The process answers
-//! each. All messages except the source are JSON.
+//! The search sends its ops, and then one [`ParserRequest`] and source at a time. The process
+//! answers each. All messages except the source are JSON.
 
 use airlock_worker::Part;
 use serde::{Deserialize, Serialize};

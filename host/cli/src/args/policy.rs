@@ -19,7 +19,8 @@ pub enum PolicyCommand {
 #[derive(Debug, Args)]
 #[command(after_help = POLICY_EXPLAIN_EXAMPLES)]
 pub struct PolicyExplainArgs {
-    /// An action's id, in any session (or at least 4 of its first or last characters), or a file's path, with a slash or a dot in it: `./Makefile`
+    /// An action's id, in any session (or at least 4 of its first or last characters), or a file's
+    /// path, with a slash or a dot in it: `./Makefile`
     #[arg(value_name = "ID|PATH", value_parser = NonEmptyStringValueParser::new(), add = ArgValueCompleter::new(Ids))]
     pub id: String,
 

@@ -20,7 +20,7 @@ use super::params::check_reason;
 /// commit reaches the disk share the next commit.
 const TOGETHER: usize = 32;
 
-/// An action, and the result that [`Session::resolve`](crate::Session::resolve) would have returned.
+/// An action, and what [`Session::resolve`](crate::Session::resolve) would have returned.
 pub type Discarded = (Arc<PendingAction>, Result<ResolutionOutcome, Error>);
 
 impl Decisions {
