@@ -8,7 +8,7 @@ use crate::airlock::{ProgramOutput, RENAME, Store, folder, guest, names, steps};
 
 #[test]
 fn what_can_not_be_resolved_is_told_with_what_to_do() {
-    let (store, folder) = (Store::new(), folder(&[]));
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
     let run = |args: &[&str]| {
         store
             .airlock(folder.path(), &[args, &["--json"]].concat())
