@@ -23,8 +23,7 @@ use crate::plan::FILE_BYTES;
 use crate::selection::Selection;
 use crate::walk::{WalkEntry, walk};
 
-/// The largest file that is searched. Larger files are rarely written by hand, and parsing one
-/// takes seconds and a hundred times its size in memory.
+/// The largest file that is searched. Parsing takes seconds and a hundred times its size in memory.
 pub(crate) const MAX_FILE_BYTES: u64 = 4 << 20;
 
 /// The most files that one action can change: the host's limit for an apply.
@@ -200,8 +199,7 @@ impl<'a> Search<'a> {
     /// Returns the ops as code of a language.
     ///
     /// # Errors
-    /// Those of [`RunningCall::check`]: ops that are read while the call has to end are incomplete.
-    /// [`Error::Tool`], if the parser needs too much for the ops themselves.
+    /// Those of [`RunningCall::check`]; [`Error::Tool`], if the parser needs too much for the ops.
     pub fn outline(&self, language: Language) -> Result<&Outline, Error> {
         let outline = self.parsers.outline(language);
         self.call.check()?;

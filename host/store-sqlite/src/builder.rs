@@ -1,6 +1,6 @@
 //! The builder of a store.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -100,5 +100,26 @@ impl SqliteStoreBuilder {
                 path,
             }),
         })
+    }
+}
+
+impl SqliteStore {
+    /// Returns a builder for a store at `path`.
+    pub fn builder(path: impl Into<PathBuf>) -> SqliteStoreBuilder {
+        SqliteStoreBuilder::new(path.into())
+    }
+
+    /// Opens the store at `path` with the default settings. Creates the file and its parent
+    /// folders if they are missing.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] if the file can't be used, or is not an Airlock store.
+    pub async fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
+        Self::builder(path).open().await
+    }
+
+    /// Returns the path of the file.
+    pub fn path(&self) -> &Path {
+        &self.inner.path
     }
 }

@@ -35,7 +35,7 @@ mod writer;
 
 use std::collections::HashSet;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -97,27 +97,6 @@ struct SqliteStoreInner {
 impl SqliteStoreInner {
     fn pushing(&self) -> MutexGuard<'_, HashSet<Digest>> {
         self.pushing.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl SqliteStore {
-    /// Returns a builder for a store at `path`.
-    pub fn builder(path: impl Into<PathBuf>) -> SqliteStoreBuilder {
-        SqliteStoreBuilder::new(path.into())
-    }
-
-    /// Opens the store at `path` with the default settings. Creates the file and its parent
-    /// folders if they are missing.
-    ///
-    /// # Errors
-    /// [`StoreError::Backend`] if the file can't be used, or is not an Airlock store.
-    pub async fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
-        Self::builder(path).open().await
-    }
-
-    /// Returns the path of the file.
-    pub fn path(&self) -> &Path {
-        &self.inner.path
     }
 }
 

@@ -42,10 +42,8 @@ pub(super) struct Kept {
     pub has_errors: bool,
 }
 
-/// Keeps the candidates that don't change the meaning, adding parentheses to some.
-///
-/// # Errors
-/// If the result can't be parsed.
+/// Keeps the candidates that don't change the meaning, adding parentheses to some. Fails if the
+/// result can't be parsed.
 pub(super) fn keep(
     old: &Document,
     old_errors: Option<&SyntaxErrors>,

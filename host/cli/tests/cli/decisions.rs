@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use crate::airlock::{RENAME, airlock_in, command, folder, guest, names, steps};
+use crate::airlock::{RENAME, Store, airlock_in, command, folder, guest, names, steps};
 
 #[test]
 fn only_an_apply_changes_files() {
@@ -132,4 +132,30 @@ fn where_a_tool_that_pushes_has_pushed_nothing_that_is_told() {
         &["run", &puppet, "typed", r#"{"name": "a", "count": 1}"#],
         false,
     );
+}
+
+#[test]
+fn what_is_wrong_with_an_action_is_said_before_a_missing_reason() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    let check = |args: &[&str], code: i32, kind: &str, message: &str| {
+        let ran = store.airlock(folder.path(), args).run();
+        let (told_kind, told, _) = ran.error();
+        assert_eq!((ran.code, &*told_kind), (code, kind), "{ran:#?}");
+        assert!(told.contains(message), "{told}");
+    };
+    let pending = "No pending action";
+    check(
+        &["resolve", "apply", "--json"],
+        1,
+        "nothing-pending",
+        pending,
+    );
+    let unknown = "there is no action xxxx";
+    check(&["apply", "xxxx", "--json"], 1, "unknown-action", unknown);
+    store.push_rename(folder.path());
+    let reason = "needs a reason, because nothing is asked";
+    check(&["resolve", "apply", "--json"], 2, "usage", reason);
+    let ran = store.airlock(folder.path(), &["resolve", "apply"]).run();
+    let told = "error: there is no terminal to ask you at, and no reason";
+    assert!(ran.stderr.starts_with(told), "{ran:#?}");
 }

@@ -8,7 +8,7 @@ use crate::airlock::{ProgramOutput, RENAME, Store, folder, guest, names, steps};
 
 #[test]
 fn what_can_not_be_resolved_is_told_with_what_to_do() {
-    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    let (store, folder) = (Store::new(), folder(&[]));
     let run = |args: &[&str]| {
         store
             .airlock(folder.path(), &[args, &["--json"]].concat())
@@ -42,21 +42,6 @@ fn what_can_not_be_resolved_is_told_with_what_to_do() {
         "there is no action xxxx in the store",
         "`airlock log --all`",
     );
-    // What is wrong with the action comes before the reason that is missing.
-    check(
-        run(&["resolve", "apply"]),
-        1,
-        "nothing-pending",
-        "No pending action",
-        "nothing is pending in any other",
-    );
-    check(
-        run(&["apply", "xxxx"]),
-        1,
-        "unknown-action",
-        "there is no action xxxx",
-        "`airlock pending --all`",
-    );
     check(
         run(&["resolve", "keep", "--reason", "x"]),
         2,
@@ -85,17 +70,6 @@ fn what_can_not_be_resolved_is_told_with_what_to_do() {
         "missing",
         "current directory",
     );
-    store.push_rename(folder.path());
-    check(
-        run(&["resolve", "apply"]),
-        2,
-        "usage",
-        "needs a reason, because nothing is asked",
-        "--reason TEXT",
-    );
-    let ran = store.airlock(folder.path(), &["resolve", "apply"]).run();
-    let told = "error: there is no terminal to ask you at, and no reason";
-    assert!(ran.stderr.starts_with(told), "{ran:#?}");
 }
 
 #[test]

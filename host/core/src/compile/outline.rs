@@ -99,20 +99,20 @@ struct Inside {
 impl Reader<'_> {
     fn take(&mut self, payload: Payload<'_>) -> Result<(), Unreadable> {
         let limits = self.limits;
-        let complexity = &mut self.outline.complexity;
+        let sum = &mut self.outline.complexity;
         match payload {
             Payload::Version { encoding, .. } => self.enter(encoding)?,
             Payload::End(_) => {
                 self.inside.pop();
             }
             Payload::TypeSection(types) => {
-                add(&mut complexity.types, types.count(), "types", limits.types)?
+                add(&mut sum.types, types.count(), "types", limits.types)?
             }
             Payload::CoreTypeSection(types) => {
-                add(&mut complexity.types, types.count(), "types", limits.types)?
+                add(&mut sum.types, types.count(), "types", limits.types)?
             }
             Payload::ComponentTypeSection(types) => {
-                add(&mut complexity.types, types.count(), "types", limits.types)?;
+                add(&mut sum.types, types.count(), "types", limits.types)?;
                 for component_type in types {
                     let component_type = component_type?;
                     self.outline.is_async |= asynchronous::has_type(&component_type);
@@ -123,12 +123,7 @@ impl Reader<'_> {
             }
             Payload::ImportSection(imports) => self.core_imports(imports)?,
             Payload::ComponentImportSection(imports) => {
-                add(
-                    &mut complexity.imports,
-                    imports.count(),
-                    "imports",
-                    limits.imports,
-                )?;
+                add(&mut sum.imports, imports.count(), "imports", limits.imports)?;
                 if self.is_outermost() {
                     for import in imports {
                         let import = import?;
@@ -138,7 +133,7 @@ impl Reader<'_> {
             }
             Payload::ComponentAliasSection(aliases) => {
                 add(
-                    &mut complexity.imports,
+                    &mut sum.imports,
                     aliases.count(),
                     "imports and aliases",
                     limits.imports,
@@ -151,7 +146,7 @@ impl Reader<'_> {
             }
             Payload::ComponentCanonicalSection(functions) => {
                 add(
-                    &mut complexity.imports,
+                    &mut sum.imports,
                     functions.count(),
                     "imports and aliases",
                     limits.imports,
@@ -160,19 +155,11 @@ impl Reader<'_> {
                     self.outline.is_async |= asynchronous::has_function(&function?);
                 }
             }
-            Payload::ExportSection(exports) => add(
-                &mut complexity.exports,
-                exports.count(),
-                "exports",
-                limits.exports,
-            )?,
+            Payload::ExportSection(exports) => {
+                add(&mut sum.exports, exports.count(), "exports", limits.exports)?
+            }
             Payload::ComponentExportSection(exports) => {
-                add(
-                    &mut complexity.exports,
-                    exports.count(),
-                    "exports",
-                    limits.exports,
-                )?;
+                add(&mut sum.exports, exports.count(), "exports", limits.exports)?;
                 if self.is_outermost() {
                     for export in exports {
                         let export = export?;
@@ -184,14 +171,14 @@ impl Reader<'_> {
                 }
             }
             Payload::FunctionSection(functions) => add(
-                &mut complexity.functions,
+                &mut sum.functions,
                 functions.count(),
                 "functions",
                 limits.functions,
             )?,
             Payload::CodeSectionStart { size, .. } => {
-                complexity.code_bytes += u64::from(size);
-                let (bytes, limit) = (complexity.code_bytes, limits.code_bytes);
+                sum.code_bytes += u64::from(size);
+                let (bytes, limit) = (sum.code_bytes, limits.code_bytes);
                 if bytes > limit {
                     return Err(too_complex(format!(
                         "its functions are {bytes} bytes; the limit is {limit}"
@@ -200,49 +187,46 @@ impl Reader<'_> {
             }
             Payload::CodeSectionEntry(body) => self.function(&body)?,
             Payload::TableSection(tables) => add(
-                &mut complexity.tables,
+                &mut sum.tables,
                 tables.count(),
                 "tables and memories",
                 limits.tables,
             )?,
             Payload::MemorySection(memories) => add(
-                &mut complexity.tables,
+                &mut sum.tables,
                 memories.count(),
                 "tables and memories",
                 limits.tables,
             )?,
-            Payload::GlobalSection(globals) => add(
-                &mut complexity.globals,
-                globals.count(),
-                "globals",
-                limits.globals,
-            )?,
+            Payload::GlobalSection(globals) => {
+                add(&mut sum.globals, globals.count(), "globals", limits.globals)?
+            }
             Payload::TagSection(tags) => add(
-                &mut complexity.globals,
+                &mut sum.globals,
                 tags.count(),
                 "globals and tags",
                 limits.globals,
             )?,
             Payload::ElementSection(segments) => add(
-                &mut complexity.segments,
+                &mut sum.segments,
                 segments.count(),
                 "segments",
                 limits.segments,
             )?,
             Payload::DataSection(segments) => add(
-                &mut complexity.segments,
+                &mut sum.segments,
                 segments.count(),
                 "segments",
                 limits.segments,
             )?,
             Payload::InstanceSection(instances) => add(
-                &mut complexity.instances,
+                &mut sum.instances,
                 instances.count(),
                 "instances",
                 limits.instances,
             )?,
             Payload::ComponentInstanceSection(instances) => add(
-                &mut complexity.instances,
+                &mut sum.instances,
                 instances.count(),
                 "instances",
                 limits.instances,

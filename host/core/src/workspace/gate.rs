@@ -1,8 +1,7 @@
 //! `wasi:filesystem`: the workspace through its view, and the scratch directory through wasmtime's
 //! own implementation, both behind our checks.
 //!
-//! Each function that changes something calls [`FilesView::may_change`] first, whatever the
-//! descriptor was opened for and whenever that was.
+//! Each function that changes something calls [`FilesView::may_change`] first.
 
 mod access;
 mod entries;
