@@ -90,9 +90,9 @@ impl Session {
     }
 
     /// Returns the effects of a pending action of this session, as the host saw them in the
-    /// [rehearsal](Rehearse). Waits for a running rehearsal. If there was none, for example because
-    /// the host was stopped, this rehearses the action now. Returns `None` if the action is not on
-    /// the stack or is not rehearsed.
+    /// [rehearsal](crate::policy::Rehearse). Waits for a running rehearsal. If there was none, for
+    /// example because the host was stopped, this rehearses the action now. Returns `None` if the
+    /// action is not on the stack or is not rehearsed.
     ///
     /// # Errors
     /// [`Error::Store`] if the store can't be read, [`Error::NoStore`], and errors of loading the
@@ -251,8 +251,8 @@ impl Session {
     /// fewer actions. A new action does not have to match an old one.
     ///
     /// Actions that another caller has claimed meanwhile are left alone. Afterwards the tool is
-    /// notified of each discard if it [asked for that](PendingAction::has_reject); a failure of
-    /// this notification changes nothing.
+    /// notified of each discard if it [asked for that](crate::PendingAction::has_reject); a failure
+    /// of this notification changes nothing.
     ///
     /// # Errors
     /// - The errors of [`call`](Self::call).
@@ -280,10 +280,10 @@ impl Session {
         Cancellable::new(move |cancel| decisions.refresh(id, decided_by, cancel))
     }
 
-    /// Determines the outcome of [interrupted](ActionState::Interrupted) applies and records it in
-    /// the store. An apply commits its workspace changes in one step. So either the workspace has a
-    /// record of the commit, and the action is applied, or no file was touched, and the action is
-    /// pending again in its old place.
+    /// Determines the outcome of [interrupted](crate::pending::ActionState::Interrupted) applies and
+    /// records it in the store. An apply commits its workspace changes in one step. So either the
+    /// workspace has a record of the commit, and the action is applied, or no file was touched, and
+    /// the action is pending again in its old place.
     ///
     /// Some actions stay as they are: those of native tools without a
     /// [draft](crate::native::PreviewCall::draft), unless they were committed; those whose
