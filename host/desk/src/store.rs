@@ -286,7 +286,7 @@ impl Store {
     }
 
     /// Finds the action with this id, in any session. A beginning or an ending that is unique is
-    /// enough, if it has at least [`MIN_ID_CHARS`]: a slip of the finger must not decide.
+    /// enough, if it has at least 4 characters: a slip of the finger must not decide.
     ///
     /// # Errors
     /// Fails if no action or several actions match, or if the store can't be used.

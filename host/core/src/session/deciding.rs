@@ -280,8 +280,8 @@ impl Session {
         Cancellable::new(move |cancel| decisions.refresh(id, decided_by, cancel))
     }
 
-    /// Determines the outcome of [interrupted](crate::pending::ActionState::Interrupted) applies and
-    /// records it in the store. An apply commits its workspace changes in one step. So either the
+    /// Determines the outcome of [interrupted](crate::pending::ActionState::Interrupted) applies
+    /// and records it in the store. An apply commits its workspace changes in one step. So either the
     /// workspace has a record of the commit, and the action is applied, or no file was touched, and
     /// the action is pending again in its old place.
     ///
