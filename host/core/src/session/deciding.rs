@@ -281,9 +281,9 @@ impl Session {
     }
 
     /// Determines the outcome of [interrupted](crate::pending::ActionState::Interrupted) applies
-    /// and records it in the store. An apply commits its workspace changes in one step. So either the
-    /// workspace has a record of the commit, and the action is applied, or no file was touched, and
-    /// the action is pending again in its old place.
+    /// and records it in the store. An apply commits its workspace changes in one step. So either
+    /// the workspace has a record of the commit, and the action is applied, or no file was touched,
+    /// and the action is pending again in its old place.
     ///
     /// Some actions stay as they are: those of native tools without a
     /// [draft](crate::native::PreviewCall::draft), unless they were committed; those whose
