@@ -12,10 +12,11 @@ use airlock_host::digest::Digest;
 use airlock_host::json::Json;
 
 use crate::code::rewrite::{self, Rewrite, RewriteError};
+use crate::contents::{self, MAX_FILE_BYTES};
 use crate::parallel::{in_parallel, into_inner, lock};
 use crate::parsers::ParserSettings;
 use crate::plan::{After, Before, Plan, PlannedFile, counted};
-use crate::search::{self, MAX_FILE_BYTES, Search};
+use crate::search::{self, Search};
 use airlock_host::native::folder::{Unread, WritableFolder};
 use airlock_host::native::{ApplyCall, RunningCall};
 
@@ -167,7 +168,7 @@ fn rewritten(
     bytes: &[u8],
 ) -> Result<Option<String>, RewriteError> {
     let language = search.selection.language_of_selected(&file.path);
-    let (Some(language), Some(source)) = (language, search::text(bytes)) else {
+    let (Some(language), Some(source)) = (language, contents::text(bytes)) else {
         return Ok(None);
     };
     let Rewrite { edits, .. } = search.find(language, source)?;

@@ -9,8 +9,9 @@ use airlock_host::digest::Digest;
 use airlock_host::native::folder::{ReadableFolder, WritableFolder};
 
 use crate::code::rewrite;
+use crate::contents::{self, MAX_FILE_BYTES};
 use crate::parallel::{in_parallel, into_inner, lock};
-use crate::search::{self, MAX_FILE_BYTES, Matched, Search};
+use crate::search::{Matched, Search};
 
 /// Writes the new contents of each file to the draft.
 pub(crate) fn write_draft(
@@ -47,7 +48,7 @@ pub(crate) fn write_draft(
 pub(crate) fn source(matched: &Matched, folder: &ReadableFolder) -> Result<String, Error> {
     let read = folder.read(&matched.path, MAX_FILE_BYTES).ok();
     let same = read.filter(|file| Digest::of(&file.bytes) == matched.before);
-    let text = same.and_then(|file| search::text(&file.bytes).map(str::to_owned));
+    let text = same.and_then(|file| contents::text(&file.bytes).map(str::to_owned));
     text.ok_or_else(|| Error::Tool {
         message: format!(
             "{} changed while it was being searched; call again",

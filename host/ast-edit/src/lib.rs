@@ -13,6 +13,7 @@ mod advice;
 mod apply;
 mod code;
 mod collector;
+mod contents;
 mod draft;
 mod ignore_files;
 mod no_files;

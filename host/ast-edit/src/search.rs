@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use airlock_host::Error;
 use airlock_host::digest::Digest;
 use airlock_host::native::RunningCall;
-use airlock_host::native::folder::{ReadableFolder, Unread};
+use airlock_host::native::folder::ReadableFolder;
 
 use crate::code::language::Language;
 use crate::code::outline::{Outline, Refusal};
@@ -16,15 +16,13 @@ use crate::code::rewrite::{
     self, Edit, Errors, MemoryBudget, Reason, Rewrite, RewriteError, more_than,
 };
 use crate::collector::Collector;
+use crate::contents::{MAX_FILE_BYTES, NOT_TEXT, UTF_16, is_utf16, reason, text};
 use crate::parallel::{Enqueue, share_out};
 use crate::params::{Params, invalid};
 use crate::parsers::{ParserSettings, Parsers};
 use crate::plan::FILE_BYTES;
 use crate::selection::Selection;
 use crate::walk::{WalkEntry, walk};
-
-/// The largest file that is searched. Parsing takes seconds and a hundred times its size in memory.
-pub(crate) const MAX_FILE_BYTES: u64 = 4 << 20;
 
 /// The most files that one action can change: the host's limit for an apply.
 const MAX_FILES: usize = 100_000;
@@ -199,7 +197,8 @@ impl<'a> Search<'a> {
     /// Returns the ops as code of a language.
     ///
     /// # Errors
-    /// Those of [`RunningCall::check`]; [`Error::Tool`], if the parser needs too much for the ops.
+    /// Those of [`RunningCall::check`]: ops that are read while the call has to end are incomplete.
+    /// [`Error::Tool`], if the parser needs too much for the ops themselves.
     pub fn outline(&self, language: Language) -> Result<&Outline, Error> {
         let outline = self.parsers.outline(language);
         self.call.check()?;
@@ -373,28 +372,4 @@ pub(crate) fn refusal(stuck: &RewriteError, path: &Path) -> Error {
         RewriteError::ParseFailure(why) => format!("can't search {}: {why}", path.display()),
     };
     Error::Tool { message }
-}
-
-/// Returns the reason why a file can't be searched.
-fn reason(unread: &Unread) -> String {
-    match unread {
-        Unread::TooLarge(size) => format!("it is {size} bytes; the limit is {MAX_FILE_BYTES}"),
-        Unread::NotAFile => "it is not a file".to_owned(),
-        other => other.to_string(),
-    }
-}
-
-const NOT_TEXT: &str = "it is not text in UTF-8";
-
-const UTF_16: &str = "it is text in UTF-16; convert it to UTF-8 to search it";
-
-/// Returns whether a file is marked as UTF-16 by its first two bytes.
-fn is_utf16(bytes: &[u8]) -> bool {
-    bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff])
-}
-
-/// Returns the source, if it is text.
-pub(crate) fn text(bytes: &[u8]) -> Option<&str> {
-    let text = std::str::from_utf8(bytes).ok()?;
-    (!bytes.contains(&0)).then_some(text)
 }

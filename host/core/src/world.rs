@@ -11,7 +11,7 @@ use std::future::Future;
 use airlock_model::content::Content;
 use airlock_model::error::Error;
 use airlock_model::event::LogLevel;
-use airlock_model::pending::ActionId;
+use airlock_model::pending::{ActionId, PendingAction};
 use airlock_model::tool::ToolTraits;
 use wasmtime::component::{InstancePre, Linker};
 use wasmtime::{AsContextMut, Store};
@@ -83,6 +83,21 @@ pub(crate) struct DecidedAction<'a> {
     /// A JSON object.
     pub extra: Option<&'a str>,
     pub attempt: u32,
+}
+
+impl<'a> DecidedAction<'a> {
+    /// Returns the action without its state, and a decision without extra values.
+    pub fn of(action: &'a PendingAction, reason: &'a str, attempt: u32) -> Self {
+        Self {
+            action_id: action.id.as_str(),
+            label: &action.label,
+            source_tool_name: &action.source_tool_name,
+            state: None,
+            reason,
+            extra: None,
+            attempt,
+        }
+    }
 }
 
 /// The result of a guest's function, unchecked.

@@ -187,13 +187,8 @@ impl PostgresStoreInner {
 
     /// Returns the reason why a named action could not be claimed.
     async fn answer_for(&self, session: &SessionId, id: &ActionId) -> Result<Claim, StoreError> {
-        Ok(match self.unless_pending(session, id).await? {
-            Standing::Unknown => Claim::Unknown(id.clone()),
-            Standing::Resolved(decision) => Claim::Resolved(id.clone(), decision),
-            // The action may be pending again by now, but at the time of the claim another host
-            // held it.
-            Standing::InProgress | Standing::Pending => Claim::InProgress(id.clone()),
-        })
+        let standing = self.unless_pending(session, id).await?;
+        Ok(Claim::refused(id.clone(), standing))
     }
 
     pub async fn standing(

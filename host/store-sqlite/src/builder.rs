@@ -1,6 +1,6 @@
 //! The builder of a store.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -116,10 +116,5 @@ impl SqliteStore {
     /// [`StoreError::Backend`] if the file can't be used, or is not an Airlock store.
     pub async fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
         Self::builder(path).open().await
-    }
-
-    /// Returns the path of the file.
-    pub fn path(&self) -> &Path {
-        &self.inner.path
     }
 }

@@ -35,7 +35,7 @@ mod writer;
 
 use std::collections::HashSet;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -97,6 +97,13 @@ struct SqliteStoreInner {
 impl SqliteStoreInner {
     fn pushing(&self) -> MutexGuard<'_, HashSet<Digest>> {
         self.pushing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SqliteStore {
+    /// Returns the path of the file.
+    pub fn path(&self) -> &Path {
+        &self.inner.path
     }
 }
 

@@ -51,7 +51,10 @@ pub(super) fn claim(
     };
     let found = match (found, &resolution.id) {
         (Some(found), _) if found.is_pending() => found,
-        (Some(found), _) => return Ok(answer_for(&found)),
+        (Some(found), _) => {
+            let standing = standing_of(&found);
+            return Ok(Claim::refused(found.stored.action.id, standing));
+        }
         (None, Some(id)) => return Ok(Claim::Unknown(id.clone())),
         (None, None) => return Ok(Claim::NothingPending),
     };
@@ -128,23 +131,15 @@ pub(super) fn standing(
     id: &ActionId,
 ) -> Result<Standing, Problem> {
     let found = by_id(connection, id)?.filter(|found| found.session == *session);
-    Ok(match found {
-        None => Standing::Unknown,
-        Some(found) if found.is_pending() => Standing::Pending,
-        Some(found) => match found.stored.state {
-            ActionState::Applied => Standing::Resolved(Decision::Apply),
-            ActionState::Discarded => Standing::Resolved(Decision::Discard),
-            _ => Standing::InProgress,
-        },
-    })
+    Ok(found.map_or(Standing::Unknown, |found| standing_of(&found)))
 }
 
-fn answer_for(found: &ActionRow) -> Claim {
-    let id = found.stored.action.id.clone();
+fn standing_of(found: &ActionRow) -> Standing {
     match found.stored.state {
-        ActionState::Applied => Claim::Resolved(id, Decision::Apply),
-        ActionState::Discarded => Claim::Resolved(id, Decision::Discard),
-        _ => Claim::InProgress(id),
+        ActionState::Applied => Standing::Resolved(Decision::Apply),
+        ActionState::Discarded => Standing::Resolved(Decision::Discard),
+        _ if found.is_pending() => Standing::Pending,
+        _ => Standing::InProgress,
     }
 }
 

@@ -11,6 +11,7 @@ use ast_grep_language::SupportLang;
 
 use super::document::Document;
 use super::language::Language;
+use super::template::{used_in, uses_in};
 use airlock_host::native::Stop;
 
 /// A language during the parsing of one pattern or the search of one source.
@@ -53,9 +54,7 @@ impl Grammar {
         for name in &own {
             let used = escapes(text).any(|piece| match piece {
                 Piece::Own(_) => false,
-                Piece::Text(text) => {
-                    crate::code::template::used_in(text).any(|(_, used)| used == name)
-                }
+                Piece::Text(text) => used_in(text).any(|(_, used)| used == name),
             });
             if used {
                 return Err(format!(
@@ -178,34 +177,38 @@ pub(crate) fn escapes(text: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// Writes the metavariables of a pattern as strings, for a language without bare names.
+/// Writes the metavariables of a pattern as strings, for a language without bare names. Those
+/// inside of strings stay as they are.
 fn quoted(query: &str, expando: char) -> String {
     let mut text = String::with_capacity(query.len());
     let mut quote = None;
-    let mut rest = query;
-    while let Some(next) = rest.chars().next() {
-        let dollars = rest.len() - rest.trim_start_matches('$').len();
-        let name = &rest[dollars..];
-        let is_name = |c: char| matches!(c, 'A'..='Z' | '_' | '0'..='9');
-        let length = name.find(|c| !is_name(c)).unwrap_or(name.len());
-        let is_metavariable = dollars > 0 && name.starts_with(|c| matches!(c, 'A'..='Z' | '_'));
-        if quote.is_none() && is_metavariable {
+    let mut from = 0;
+    for (at, signs, name) in uses_in(query, '$') {
+        let before = &query[from..at];
+        let end = at + signs + name.len();
+        quote = before.chars().fold(quote, quote_after);
+        text.push_str(before);
+        if quote.is_some() {
+            text.push_str(&query[at..end]);
+        } else {
             text.push('"');
-            text.extend(std::iter::repeat_n(expando, dollars));
-            text.push_str(&name[..length]);
+            text.extend(std::iter::repeat_n(expando, signs));
+            text.push_str(name);
             text.push('"');
-            rest = &name[length..];
-            continue;
         }
-        match quote {
-            Some(open) if open == next => quote = None,
-            None if matches!(next, '"' | '\'') => quote = Some(next),
-            _ => {}
-        }
-        text.push(next);
-        rest = &rest[next.len_utf8()..];
+        from = end;
     }
+    text.push_str(&query[from..]);
     text
+}
+
+/// Returns the quote of the string that is open after a character.
+fn quote_after(open: Option<char>, next: char) -> Option<char> {
+    match open {
+        Some(quote) if quote == next => None,
+        None if matches!(next, '"' | '\'') => Some(next),
+        open => open,
+    }
 }
 
 #[cfg(test)]

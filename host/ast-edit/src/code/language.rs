@@ -65,7 +65,7 @@ const ALL: &[(&str, Syntax)] = &[
     ("zig", Syntax::AstGrep(SupportLang::Zig)),
 ];
 
-/// Where a language's grammar is from, and what is known of it.
+/// The source of a language's grammar and properties.
 #[derive(Clone, Copy)]
 enum Syntax {
     AstGrep(SupportLang),

@@ -78,14 +78,14 @@ impl Session {
     /// workspace can't be read, and errors of loading the plugin.
     pub async fn review(&self, id: &ActionId) -> Result<Option<Review>, Error> {
         let effects = self.effects(id).await?;
-        let stale = self.stale_files(id).await?;
-        let call = self.call_record(id).await?;
-        let action = self.base().stack.find(Some(id)).await?;
-        Ok(action.map(|action| Review {
+        let Some(action) = self.base().stack.find(Some(id)).await? else {
+            return Ok(None);
+        };
+        Ok(Some(Review {
             action,
-            call,
+            call: self.call_record(id).await?,
             effects,
-            stale,
+            stale: self.stale_files(id).await?,
         }))
     }
 

@@ -92,9 +92,10 @@ impl Place {
         &self,
         action: &PendingAction,
         same_workspace: bool,
-    ) -> Option<&Arc<WorkspaceFolder>> {
+    ) -> Option<Arc<WorkspaceFolder>> {
         let workspace = self.workspace.as_ref();
-        workspace.filter(|_| same_workspace || self.other_workspace(action).is_none())
+        let here = workspace.filter(|_| same_workspace || self.other_workspace(action).is_none());
+        here.cloned()
     }
 
     /// Returns the workspace in which an action was previewed, even if this session has none or
@@ -105,7 +106,7 @@ impl Place {
         same_workspace: bool,
     ) -> Option<Arc<WorkspaceFolder>> {
         if let Some(folder) = self.workspace_of(action, same_workspace) {
-            return Some(Arc::clone(folder));
+            return Some(folder);
         }
         let path = action.workspace.as_deref()?;
         let folder = WorkspaceFolder::at(path, self.machine().clone()).ok()?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use airlock_model::error::Error;
 use airlock_model::pending::{ActionId, BriefAction, SessionId, StackedAction};
-use airlock_model::store::{PendingStore, StoreError};
+use airlock_model::store::PendingStore;
 
 use crate::pushing::SessionContext;
 
@@ -60,17 +60,16 @@ impl Stack {
 
     /// Returns whether this action is pending.
     pub async fn is_pending(&self, id: &ActionId) -> Result<bool, Error> {
-        Ok(self.store()?.peek_at(self.id(), id).await?.is_some())
+        Ok(self.find(Some(id)).await?.is_some())
     }
 
     /// Returns the action with this id, or the topmost one, if it is on the stack.
     pub async fn find(&self, id: Option<&ActionId>) -> Result<Option<StackedAction>, Error> {
         let store = self.store()?;
-        let found: Result<_, StoreError> = match id {
-            Some(id) => store.peek_at(self.id(), id).await,
-            None => store.peek(self.id()).await,
-        };
-        Ok(found?)
+        Ok(match id {
+            Some(id) => store.peek_at(self.id(), id).await?,
+            None => store.peek(self.id()).await?,
+        })
     }
 
     /// Returns whether no resolution of the action was tried since it was listed.

@@ -11,7 +11,7 @@ use airlock_model::error::Error;
 use airlock_model::limits::Limits;
 use airlock_model::pending::PendingAction;
 use airlock_model::policy::Policy;
-use airlock_model::store::{BackendErrorKind, PendingStore, StoreError};
+use airlock_model::store::{BackendErrorKind, PendingStore, PluginBytes, StoreError};
 use airlock_model::tool::{RejectedTool, ToolDefinition};
 
 use crate::engine::Engine;
@@ -113,11 +113,7 @@ impl Tools {
             return Ok(bound.native().is_some());
         }
         let kept = self.store()?.plugin(action.plugin).await?;
-        let native = match &kept {
-            Some(kept) => NativeIdentity::read(&kept.bytes),
-            None => NativeIdentity::of(&action.plugin_name, action.plugin),
-        };
-        Ok(native.is_some())
+        Ok(native_of(action, kept.as_ref()).is_some())
     }
 
     /// Returns the producer that resolves the action.
@@ -176,11 +172,7 @@ impl Tools {
 
     async fn producer_from_store(&self, action: &PendingAction) -> Result<Producer, Error> {
         let kept = self.store()?.plugin(action.plugin).await?;
-        let native = match &kept {
-            Some(kept) => NativeIdentity::read(&kept.bytes),
-            None => NativeIdentity::of(&action.plugin_name, action.plugin),
-        };
-        if let Some(native) = native {
+        if let Some(native) = native_of(action, kept.as_ref()) {
             return Err(self.without(native));
         }
         let gone = || Error::PluginGone(action.plugin);
@@ -234,5 +226,13 @@ impl Tools {
                 .write()
                 .unwrap_or_else(PoisonError::into_inner),
         )
+    }
+}
+
+/// Returns the identity of the native producer that pushed an action, from what the store kept.
+fn native_of(action: &PendingAction, kept: Option<&PluginBytes>) -> Option<NativeIdentity> {
+    match kept {
+        Some(kept) => NativeIdentity::read(&kept.bytes),
+        None => NativeIdentity::of(&action.plugin_name, action.plugin),
     }
 }

@@ -1,7 +1,8 @@
 //! `wasi:filesystem`: the workspace through its view, and the scratch directory through wasmtime's
 //! own implementation, both behind our checks.
 //!
-//! Each function that changes something calls [`FilesView::may_change`] first.
+//! Each function that changes something calls [`FilesView::may_change`] first, whatever the
+//! descriptor was opened for and whenever that was.
 
 mod access;
 mod entries;
@@ -261,7 +262,7 @@ impl WasiDescriptor for FilesView<'_> {
     }
 
     async fn sync_data(&mut self, fd: Fd) -> FsResult<()> {
-        // Written data in the workspace is synced when it is committed.
+        // Written data in the workspace is synced when it is committed; the same goes for `sync`.
         if self.viewed(&fd)?.is_some() {
             return Ok(());
         }
@@ -269,7 +270,6 @@ impl WasiDescriptor for FilesView<'_> {
     }
 
     async fn sync(&mut self, fd: Fd) -> FsResult<()> {
-        // Written data in the workspace is synced when it is committed.
         if self.viewed(&fd)?.is_some() {
             return Ok(());
         }

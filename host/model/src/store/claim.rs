@@ -22,7 +22,19 @@ pub enum Claim {
     Resolved(ActionId, Decision),
 }
 
-/// Where an action stands.
+impl Claim {
+    /// Returns the answer to a claim of a named action that can't be claimed. One that is pending
+    /// again by now was held when it was to be claimed.
+    pub fn refused(id: ActionId, standing: Standing) -> Self {
+        match standing {
+            Standing::Pending | Standing::InProgress => Claim::InProgress(id),
+            Standing::Resolved(decision) => Claim::Resolved(id, decision),
+            Standing::Unknown => Claim::Unknown(id),
+        }
+    }
+}
+
+/// The state of an action for a caller that wants to claim it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// It is pending, or interrupted: a caller could claim it.

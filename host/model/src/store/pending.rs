@@ -133,7 +133,7 @@ pub trait PendingStore: fmt::Debug + Send + Sync + 'static {
     /// [`StoreError::Backend`] if the store can't be read.
     async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError>;
 
-    /// Returns where an action of the session stands, without claiming it. Fails like `peek`.
+    /// Returns the state of an action without claiming it. Fails like `peek`.
     async fn standing(
         &self,
         session: &SessionId,

@@ -40,70 +40,63 @@ impl Other {
     }
 }
 
-/// What most languages have in common.
-const PROGRAM: Other = Other {
-    parser: tree_sitter_sequel::LANGUAGE,
-    spellings: &[],
-    endings: &[],
-    files: &[],
-    // Its character is a Greek letter.
-    metavariables: SupportLang::Python,
-    has_variables_with_dollars: false,
-    has_quoted_metavariables: false,
-    is_data: false,
-    has_parentheses: true,
-};
+/// Returns a programming language whose names may begin with a Greek letter.
+const fn program(
+    parser: LanguageFn,
+    spellings: &'static [&'static str],
+    endings: &'static [&'static str],
+) -> Other {
+    Other {
+        parser,
+        spellings,
+        endings,
+        files: &[],
+        metavariables: SupportLang::Python,
+        has_variables_with_dollars: false,
+        has_quoted_metavariables: false,
+        is_data: false,
+        has_parentheses: true,
+    }
+}
 
 pub(super) const DOCKERFILE: Other = Other {
-    parser: tree_sitter_containerfile::LANGUAGE,
-    spellings: &["dockerfile", "containerfile", "docker"],
-    endings: &["dockerfile", "containerfile"],
     files: &["Dockerfile", "Containerfile"],
     has_variables_with_dollars: true,
     has_parentheses: false,
-    ..PROGRAM
+    ..program(
+        tree_sitter_containerfile::LANGUAGE,
+        &["dockerfile", "containerfile", "docker"],
+        &["dockerfile", "containerfile"],
+    )
 };
 
-pub(super) const JULIA: Other = Other {
-    parser: tree_sitter_julia::LANGUAGE,
-    spellings: &["julia", "jl"],
-    endings: &["jl"],
-    ..PROGRAM
-};
+pub(super) const JULIA: Other = program(tree_sitter_julia::LANGUAGE, &["julia", "jl"], &["jl"]);
 
 pub(super) const OCAML: Other = Other {
-    parser: tree_sitter_ocaml::LANGUAGE_OCAML,
-    spellings: &["ocaml", "ml"],
-    endings: &["ml"],
-    // Names are of ASCII letters.
+    // Names have ASCII letters only.
     metavariables: SupportLang::Css,
-    ..PROGRAM
+    ..program(tree_sitter_ocaml::LANGUAGE_OCAML, &["ocaml", "ml"], &["ml"])
 };
 
 pub(super) const PROTOBUF: Other = Other {
-    parser: tree_sitter_proto::LANGUAGE,
-    spellings: &["protobuf", "proto"],
-    endings: &["proto"],
     metavariables: SupportLang::Css,
     is_data: true,
     has_parentheses: false,
-    ..PROGRAM
+    ..program(
+        tree_sitter_proto::LANGUAGE,
+        &["protobuf", "proto"],
+        &["proto"],
+    )
 };
 
 pub(super) const SQL: Other = Other {
-    parser: tree_sitter_sequel::LANGUAGE,
-    spellings: &["sql"],
-    endings: &["sql"],
     metavariables: SupportLang::Css,
-    ..PROGRAM
+    ..program(tree_sitter_sequel::LANGUAGE, &["sql"], &["sql"])
 };
 
 pub(super) const TOML: Other = Other {
-    parser: tree_sitter_toml_ng::LANGUAGE,
-    spellings: &["toml"],
-    endings: &["toml"],
     has_quoted_metavariables: true,
     is_data: true,
     has_parentheses: false,
-    ..PROGRAM
+    ..program(tree_sitter_toml_ng::LANGUAGE, &["toml"], &["toml"])
 };

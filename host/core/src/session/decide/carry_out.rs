@@ -5,7 +5,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use airlock_model::content::{ResolutionOutcome, ToolResult};
-use airlock_model::effects::{ActionEffects, EffectsRecord};
+use airlock_model::effects::ActionEffects;
 use airlock_model::error::Error;
 use airlock_model::event::ToolFunction;
 use airlock_model::pending::{Decision, NamedAction, PendingAction, Resolution};
@@ -22,7 +22,7 @@ use super::outcome::{DecisionSummary, apply_error, outcome};
 use crate::instance::{Call, Conditions};
 use crate::session::base::Base;
 use crate::session::place::Committed;
-use crate::session::review::{Reviewed, Reviews};
+use crate::session::review::Reviewed;
 use crate::world::DecidedAction;
 
 /// How a decision about a claimed action ended, if it was tried.
@@ -60,33 +60,22 @@ impl Decisions {
         let extra = resolution.extra.as_ref();
         let extra = extra.and_then(|extra| serde_json::to_string(extra).ok());
         let for_guest = DecidedAction {
-            action_id: action.id.as_str(),
-            label: &action.label,
-            source_tool_name: &action.source_tool_name,
             state: held.guest_state.as_deref(),
-            reason: &resolution.reason,
             extra: extra.as_deref(),
-            attempt: held.attempt,
+            ..DecidedAction::of(action, &resolution.reason, held.attempt)
         };
-        let record = review.as_ref().map(|review| &review.record);
         let carrying_out = CarryingOut {
-            base: &self.base,
-            reviews: &self.reviews,
-            action,
-            resolution: &for_guest,
             committing: Committing {
                 decisions: self,
                 held,
                 asked,
-                reviewed: record,
+                reviewed: review.as_ref().map(|review| &review.record),
                 seen: Mutex::default(),
                 cancel,
             },
-            review: record,
-            same_workspace: resolution.same_workspace,
+            resolution: &for_guest,
             number: self.base.events.next_call(),
             granted: OnceLock::new(),
-            cancel,
         };
         let decision = resolution.decision;
         let during = match decision {
@@ -150,50 +139,52 @@ fn outcome_of(
 
 /// One claimed action and the decision about it.
 struct CarryingOut<'a> {
-    base: &'a Base,
-    reviews: &'a Reviews,
-    action: &'a PendingAction,
-    resolution: &'a DecidedAction<'a>,
     committing: Committing<'a>,
-    /// The record of the action's rehearsal.
-    review: Option<&'a EffectsRecord>,
-    same_workspace: bool,
+    resolution: &'a DecidedAction<'a>,
     /// The call's number in the session.
     number: u64,
     /// Conditions of an apply whose policy grants its own time or randomness.
     granted: OnceLock<Conditions>,
-    cancel: Option<&'a CancellationToken>,
 }
 
 impl CarryingOut<'_> {
+    fn base(&self) -> &Base {
+        &self.committing.decisions.base
+    }
+
+    fn action(&self) -> &PendingAction {
+        &self.committing.held.action
+    }
+
     async fn apply(&self) -> Result<ToolResult, Error> {
-        let producer = self.base.tools.producer_of(self.action).await?;
-        self.reviews
-            .demand_verified(self.action, &producer, self.review)?;
+        let (action, review) = (self.action(), self.committing.reviewed);
+        let producer = self.base().tools.producer_of(action).await?;
+        let reviews = &self.committing.decisions.reviews;
+        reviews.demand_verified(action, &producer, review)?;
         let call = self.call();
-        let conditions = conditions(self.action, self.review, producer.policy())?;
+        let conditions = conditions(action, review, producer.policy())?;
         if conditions.are_granted {
             // Set only once.
             let _ = self.granted.set(conditions.clone());
         }
-        let (action, resolution) = (self.action, self.resolution);
-        let applying = producer.apply(&call, action, resolution, conditions, &self.committing);
+        let committing = &self.committing;
+        let applying = producer.apply(&call, action, self.resolution, conditions, committing);
         let applying = pin!(applying);
         let (name, function) = (producer.name(), ToolFunction::Apply);
-        self.base
-            .events
-            .watched(&call, name, function, applying)
-            .await
+        let watched = self.base().events.watched(&call, name, function, applying);
+        watched.await
     }
 
     /// Returns `None` if the producer has no answer or is gone: a discard always removes the
     /// action.
     async fn reject(&self) -> Result<Option<ToolResult>, Error> {
-        let elsewhere = || self.base.place.other_workspace(self.action).is_some();
-        if !self.action.has_reject || (!self.same_workspace && elsewhere()) {
+        let action = self.action();
+        let same_workspace = self.committing.asked.resolution.same_workspace;
+        let elsewhere = || self.base().place.other_workspace(action).is_some();
+        if !action.has_reject || (!same_workspace && elsewhere()) {
             return Ok(None);
         }
-        let producer = match self.base.tools.producer_of(self.action).await {
+        let producer = match self.base().tools.producer_of(action).await {
             Ok(producer) => producer,
             Err(Error::PluginGone(_) | Error::ProducerGone { .. } | Error::InstanceGone) => {
                 return Ok(None);
@@ -201,17 +192,16 @@ impl CarryingOut<'_> {
             Err(error) => return Err(error),
         };
         let call = self.call();
-        let rejecting = pin!(producer.reject(&call, self.action, self.resolution));
+        let rejecting = pin!(producer.reject(&call, action, self.resolution));
         let (name, function) = (producer.name(), ToolFunction::Reject);
-        self.base
-            .events
-            .watched(&call, name, function, rejecting)
-            .await
+        let watched = self.base().events.watched(&call, name, function, rejecting);
+        watched.await
     }
 
     /// Keeps the effects that differ from the review: the next decision is about these.
     async fn keep_difference(&self, error: &Error) {
-        let (Some(review), Error::Different { difference, .. }) = (self.review, error) else {
+        let review = self.committing.reviewed;
+        let (Some(review), Error::Different { difference, .. }) = (review, error) else {
             return;
         };
         let mut record = review.clone();
@@ -224,15 +214,16 @@ impl CarryingOut<'_> {
         // rehearsal with them; compare only the apply.
         record.read = Some(Fingerprints::default());
         record.replaced = true;
-        self.reviews.keep(self.action, record).await;
+        let reviews = &self.committing.decisions.reviews;
+        reviews.keep(self.action(), record).await;
     }
 
     fn call(&self) -> Call<'_> {
         Call {
             number: self.number,
-            tool: &self.action.source_tool_name,
-            limits: self.base.limits(),
-            cancel: self.cancel,
+            tool: &self.action().source_tool_name,
+            limits: self.base().limits(),
+            cancel: self.committing.cancel,
             spent: Duration::ZERO,
         }
     }

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use airlock_model::error::Error;
 use airlock_model::pending::{ActionId, Decision, NamedAction, PendingAction, StackedAction};
-use airlock_model::store::{Claim, Standing};
+use airlock_model::store::{Claim, Claimed, Standing};
 
 use super::Decisions;
 use super::approve::{Approved, Asked};
@@ -32,18 +32,13 @@ impl Decisions {
         let store = self.base.store()?;
         let start = LeaseStart::now(store);
         let claim = store.claim(self.base.id(), &asked.resolution, &asked.decided_by);
-        match claim.await? {
-            Claim::Claimed(claimed) => Ok(HeldAction {
-                action: claimed.action,
-                guest_state: claimed.guest_state,
-                attempt: claimed.attempt,
-                lease: HeldLease::new(store, claimed.lease, start),
-            }),
-            Claim::NothingPending => Err(Error::NothingPending),
-            Claim::Unknown(id) => Err(Error::UnknownAction(id)),
-            Claim::InProgress(id) => Err(Error::ResolutionInProgress(id)),
-            Claim::Resolved(id, decision) => Err(Error::AlreadyResolved { id, decision }),
-        }
+        let claimed = claimed(claim.await?)?;
+        Ok(HeldAction {
+            action: claimed.action,
+            guest_state: claimed.guest_state,
+            attempt: claimed.attempt,
+            lease: HeldLease::new(store, claimed.lease, start),
+        })
     }
 
     /// Returns the action with this id from the stack.
@@ -59,12 +54,7 @@ impl Decisions {
             match store.standing(self.base.id(), id).await? {
                 // It has come back since.
                 Standing::Pending => {}
-                Standing::Unknown => return Err(Error::UnknownAction(id.clone())),
-                Standing::InProgress => return Err(Error::ResolutionInProgress(id.clone())),
-                Standing::Resolved(decision) => {
-                    let id = id.clone();
-                    return Err(Error::AlreadyResolved { id, decision });
-                }
+                standing => drop(claimed(Claim::refused(id.clone(), standing))?),
             }
         }
         let problem = format!("the action {id} is pending, and is not on the stack");
@@ -89,13 +79,20 @@ impl Decisions {
         if is_first && action.has_expired(SystemTime::now()) {
             return Err(Error::Expired(action.id.clone()));
         }
-        match self
-            .base
-            .place
-            .refused_here(action, &asked.resolution, attempt)
-        {
-            Some(refused) => Err(refused),
-            None => Ok(()),
-        }
+        let place = &self.base.place;
+        let refused = place.refused_here(action, &asked.resolution, attempt);
+        refused.map_or(Ok(()), Err)
+    }
+}
+
+/// # Errors
+/// The reason why nothing was claimed.
+fn claimed(claim: Claim) -> Result<Claimed, Error> {
+    match claim {
+        Claim::Claimed(claimed) => Ok(claimed),
+        Claim::NothingPending => Err(Error::NothingPending),
+        Claim::Unknown(id) => Err(Error::UnknownAction(id)),
+        Claim::InProgress(id) => Err(Error::ResolutionInProgress(id)),
+        Claim::Resolved(id, decision) => Err(Error::AlreadyResolved { id, decision }),
     }
 }

@@ -171,13 +171,8 @@ impl Decisions {
             spent: Duration::ZERO,
         };
         let discarded = DecidedAction {
-            action_id: action.id.as_str(),
-            label: &action.label,
-            source_tool_name: &action.source_tool_name,
             state: old.guest_state.as_deref(),
-            reason,
-            extra: None,
-            attempt: old.stacked.attempts + 1,
+            ..DecidedAction::of(action, reason, old.stacked.attempts + 1)
         };
         let rejecting = pin!(producer.reject(&call, action, &discarded));
         let function = ToolFunction::Reject;

@@ -224,10 +224,10 @@ impl Reviews {
         action: &PendingAction,
         producer: &Producer,
     ) -> Option<Arc<WorkspaceFolder>> {
-        let wanted = action.durable
-            && self.rehearse_mode(producer) != Rehearse::Never
-            && self.base.place.other_workspace(action).is_none();
-        self.base.place.workspace.clone().filter(|_| wanted)
+        if !action.durable || self.rehearse_mode(producer) == Rehearse::Never {
+            return None;
+        }
+        self.base.place.workspace_of(action, false)
     }
 
     pub(super) fn rehearse_mode(&self, producer: &Producer) -> Rehearse {
@@ -305,13 +305,8 @@ impl Reviews {
             spent,
         };
         let resolution = DecidedAction {
-            action_id: action.id.as_str(),
-            label: &action.label,
-            source_tool_name: &action.source_tool_name,
             state: guest_state.as_deref(),
-            reason: REASON,
-            extra: None,
-            attempt: rehearsal.attempts + 1,
+            ..DecidedAction::of(action, REASON, rehearsal.attempts + 1)
         };
         let conditions = Conditions::new(seed.clone(), action.pushed_at);
         let producer = &rehearsal.producer;

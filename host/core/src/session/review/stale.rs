@@ -36,12 +36,12 @@ impl Reviews {
     pub async fn stale_files(&self, id: &ActionId) -> Result<Vec<StaleFile>, Error> {
         let store = self.base.store()?;
         let found = self.base.stack.find(Some(id)).await?;
-        let (Some(found), Some(folder)) = (found, self.base.place.workspace.clone()) else {
+        let Some(found) = found else {
             return Ok(Vec::new());
         };
-        if self.base.place.other_workspace(&found.action).is_some() {
+        let Some(folder) = self.base.place.workspace_of(&found.action, false) else {
             return Ok(Vec::new());
-        }
+        };
         let mut known = store
             .bases(self.base.id(), std::slice::from_ref(id))
             .await?;
@@ -105,8 +105,7 @@ impl Reviews {
         cancel: Option<&CancellationToken>,
     ) -> Result<Option<EffectsRecord>, Error> {
         let action = &found.action;
-        let is_elsewhere = !same_workspace && self.base.place.other_workspace(action).is_some();
-        let Some(folder) = self.base.place.workspace.clone().filter(|_| !is_elsewhere) else {
+        let Some(folder) = self.base.place.workspace_of(action, same_workspace) else {
             return Ok(review);
         };
         // An earlier apply changed these files itself; the claim reports that.

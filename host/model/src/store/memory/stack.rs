@@ -180,11 +180,14 @@ impl Stack {
                 Some(open) => open,
                 None => return Claim::NothingPending,
             },
-            Some(id) => match self.open.iter_mut().rfind(|open| open.action.id == *id) {
-                Some(open) if open.is_pending() => open,
-                Some(_) => return Claim::InProgress(id.clone()),
-                None => return self.answer_for(id),
-            },
+            Some(id) => {
+                let standing = self.standing(id);
+                let mut open = self.open.iter_mut();
+                match open.rfind(|open| open.action.id == *id && open.is_pending()) {
+                    Some(open) => open,
+                    None => return Claim::refused(id.clone(), standing),
+                }
+            }
         };
         let attempt = open.attempts + 1;
         if resolution.decision == Decision::Apply {
@@ -202,13 +205,6 @@ impl Stack {
                 token: self.last_token,
             },
         })
-    }
-
-    pub fn answer_for(&self, id: &ActionId) -> Claim {
-        match self.resolved.iter().find(|(resolved, _)| resolved == id) {
-            Some((_, decision)) => Claim::Resolved(id.clone(), *decision),
-            None => Claim::Unknown(id.clone()),
-        }
     }
 
     /// The place of what was claimed under this lease, and the decision about it.
