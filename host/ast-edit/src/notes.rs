@@ -95,7 +95,7 @@ pub(crate) fn notes(results: &Results) -> String {
         ));
     }
     for (reason, places) in &results.left {
-        note(left(*reason, places, results));
+        note(unchanged_places(*reason, places, results));
     }
     if results.comments.count > 0 {
         note(format!(
@@ -135,7 +135,7 @@ pub(crate) fn notes(results: &Results) -> String {
 }
 
 /// Says where matches are left unchanged, and why.
-fn left(reason: Reason, places: &Places, results: &Results) -> String {
+fn unchanged_places(reason: Reason, places: &Places, results: &Results) -> String {
     let (why, advice) = match reason {
         Reason::SyntaxError => ("being in, beside or around a syntax error".to_owned(), ""),
         Reason::MoreThanPattern => {

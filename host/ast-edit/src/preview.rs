@@ -175,7 +175,7 @@ impl Diffs<'_> {
         call: &RunningCall,
     ) -> Result<(), Error> {
         let end = self.text.len() + room;
-        let names: usize = self.matched.iter().map(|file| named(file).len()).sum();
+        let names: usize = self.matched.iter().map(|file| file_line(file).len()).sum();
         let all_end = all_room.saturating_sub(names + LEFT_OUT_BYTES).max(end);
         // Content that the caller does not get must not fail the call: the rest of the time is for
         // pushing all of it onto the stack.
@@ -184,7 +184,7 @@ impl Diffs<'_> {
             call.check()?;
             let path = file.path.to_string_lossy();
             let (old, new) = (side_of_diff("a", &path), side_of_diff("b", &path));
-            let heading = format!("\n{}--- {old}\n+++ {new}\n", named(file));
+            let heading = format!("\n{}--- {old}\n+++ {new}\n", file_line(file));
             let old = source(file, folder)?;
             let new = rewrite::replace(&old, &file.edits);
             let lines = lines_diff(&old, &new);
@@ -251,7 +251,7 @@ impl Diffs<'_> {
         let mut names = "\n".to_owned();
         let files = self.files_after(place);
         for (index, file) in files.iter().enumerate() {
-            let name = named(file);
+            let name = file_line(file);
             let more = format!("and {}\n", counted(files.len() - index, "more file"));
             if names.len() + name.len() + more.len() > room {
                 names.push_str(&more);
@@ -264,7 +264,7 @@ impl Diffs<'_> {
 }
 
 /// Returns a line with a file and its number of replacements.
-fn named(file: &Matched) -> String {
+fn file_line(file: &Matched) -> String {
     let replacements = counted(file.edits.len(), "replacement");
     format!("{}: {replacements}\n", file.path.display())
 }

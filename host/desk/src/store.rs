@@ -132,7 +132,7 @@ impl StoreChoice {
     /// environment.
     pub fn command(&self, words: &[&str]) -> String {
         // The environment applies to the next command too.
-        let named = (self.chosen == ChosenBy::Option).then(|| self.location.shown());
+        let named = (self.chosen == ChosenBy::Option).then(|| self.location.without_password());
         self.command_with(words, named)
     }
 
@@ -145,7 +145,7 @@ impl StoreChoice {
                 let path = absolute(path).unwrap_or_else(|_| path.clone());
                 Some(path.to_string_lossy().into_owned())
             }
-            (ChosenBy::Option, server @ Location::Postgres(_)) => Some(server.shown()),
+            (ChosenBy::Option, server @ Location::Postgres(_)) => Some(server.without_password()),
             _ => None,
         };
         self.command_with(words, named)
@@ -177,7 +177,7 @@ impl Location {
     }
 
     /// Returns the address without its password.
-    pub fn shown(&self) -> String {
+    pub fn without_password(&self) -> String {
         match self {
             Location::File(path) => path.to_string_lossy().into_owned(),
             Location::Postgres(address) => without_password(address),

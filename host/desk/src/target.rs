@@ -45,7 +45,7 @@ impl Target {
     /// count as an attempt.
     pub async fn find(request: &ResolveRequest, store: &Store) -> Result<Self, Error> {
         let (target, state) = match &request.id {
-            Some(id) => named(request, store, id).await?,
+            Some(id) => find_named(request, store, id).await?,
             None => topmost(request, store).await?,
         };
         target.check_workspace(request)?;
@@ -163,7 +163,7 @@ fn is_named(request: &ResolveRequest, action: &PendingAction) -> bool {
     }
 }
 
-async fn named(
+async fn find_named(
     request: &ResolveRequest,
     store: &Store,
     id: &str,

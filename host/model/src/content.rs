@@ -1,6 +1,6 @@
 //! Results of tools, as models and programs read them.
 
-mod told;
+mod for_model;
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::effects::ActionEffects;
 use crate::json::Json;
 use crate::pending::{ActionId, Decision, NamedAction, PendingAction};
-pub use told::ForModel;
+pub use for_model::ForModel;
 
 /// One block of a result. Serializes in the shape of MCP's content blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -308,7 +308,7 @@ impl<'a> Status<'a> {
         Some(match self.state {
             ActionState::Pending if self.attempts > 0 || self.last_error.is_some() => StatusText {
                 state: None,
-                text: tried(self.attempts),
+                text: attempts_text(self.attempts),
                 error: self.last_error,
             },
             ActionState::Interrupted => StatusText {
@@ -326,7 +326,7 @@ impl<'a> Status<'a> {
                 state,
                 text: self
                     .lease
-                    .map(|lease| held(lease, when))
+                    .map(|lease| lease_text(lease, when))
                     .unwrap_or_default(),
                 error: None,
             },
@@ -366,7 +366,7 @@ impl StatusText<'_> {
     }
 }
 
-fn tried(attempts: u32) -> String {
+fn attempts_text(attempts: u32) -> String {
     match attempts {
         0 => "the last attempt to discard it failed".to_owned(),
         1 => "tried once".to_owned(),
@@ -375,7 +375,7 @@ fn tried(attempts: u32) -> String {
 }
 
 /// Returns the decision that is being carried out, and by which holder.
-fn held(lease: &LeaseRecord, when: impl Fn(SystemTime) -> String) -> String {
+fn lease_text(lease: &LeaseRecord, when: impl Fn(SystemTime) -> String) -> String {
     let (decision, holder) = (lease.decision.past(), &lease.holder);
     format!(
         ": being {decision} by {holder}, started {}",

@@ -53,7 +53,7 @@ impl<'a> Decided<'a> {
     }
 
     /// Returns the tool's content if it says more than the heading and the reason.
-    fn told(&self) -> Option<&'a [Content]> {
+    fn message_content(&self) -> Option<&'a [Content]> {
         let content = self.outcome?.ok()?;
         let [Content::Text { text }] = content else {
             return Some(content);
@@ -70,7 +70,7 @@ impl Block {
     /// Returns a block for a decision: `Accept: …`, `Discard: …` or `Failed: …` with the action's
     /// label, followed by the reason, the preview if one is included, and the tool's content.
     pub fn decision(decided: &Decided<'_>) -> Self {
-        let message = decided.told();
+        let message = decided.message_content();
         let mut block = heading(decided);
         // The tool's first line directly follows the heading, unless a preview does.
         let is_told = decided.preview.is_empty()

@@ -23,7 +23,7 @@ impl Block {
             _ => (Role::Failed, "Refused:"),
         };
         Block::from(labelled(role, verb, &action.label))
-            .block(told(denied, when))
+            .block(request_block(denied, when))
             .line(origin(action, None).indented(2).hanging(2))
     }
 
@@ -42,13 +42,13 @@ impl Block {
             block = block.line(left_out.indented(4).hanging(2));
         }
         denials.iter().fold(block, |block, denied| {
-            block.block(told(denied, &when).indented(2))
+            block.block(request_block(denied, &when).indented(2))
         })
     }
 }
 
 /// Returns the request, its time and reason, and the actor that denied it.
-fn told(denied: &DenialRecord, when: impl Fn(SystemTime) -> String) -> Block {
+fn request_block(denied: &DenialRecord, when: impl Fn(SystemTime) -> String) -> Block {
     let denial = &denied.denial;
     let verb = denial.denied_by.past();
     let asked = Line::from(format!("{} asked for by ", denial.decision.as_str()))

@@ -26,7 +26,7 @@ pub fn escape_line(text: &str) -> Cow<'_, str> {
     match pieces.as_slice() {
         [] => Cow::Borrowed(""),
         [Piece::Kept(text)] => Cow::Borrowed(text),
-        pieces => Cow::Owned(pieces.iter().map(Piece::shown).collect()),
+        pieces => Cow::Owned(pieces.iter().map(Piece::text).collect()),
     }
 }
 
@@ -46,7 +46,7 @@ pub(super) enum Piece<'a> {
 }
 
 impl Piece<'_> {
-    fn shown(&self) -> Cow<'_, str> {
+    fn text(&self) -> Cow<'_, str> {
         match self {
             Piece::Kept(text) => Cow::Borrowed(text),
             Piece::Escaped(c) => Cow::Owned(c.escape_default().to_string()),

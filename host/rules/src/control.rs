@@ -124,7 +124,7 @@ impl ControlFiles {
             let also = self.also.matches(&path[..end]);
             also.first().map(|at| &*self.names[*at])
         });
-        own.or_else(|| ends(&small).find_map(|end| self.found(&small[..end])))
+        own.or_else(|| ends(&small).find_map(|end| self.find_file(&small[..end])))
             .or_else(|| path.split('/').any(is_short).then_some(SHORT_NAME))
     }
 
@@ -133,7 +133,7 @@ impl ControlFiles {
         self.has_paths || JOINTS.is_match(&*folded(name))
     }
 
-    fn found(&self, small: &str) -> Option<&str> {
+    fn find_file(&self, small: &str) -> Option<&str> {
         if let Some(file) = ALWAYS.find(small) {
             return Some(&file.name);
         }

@@ -168,11 +168,11 @@ fn pending_with(outcome: &CallOutcome, listed: usize) -> Option<MetaObject> {
     let seen = |id: &str| {
         let mut effects = outcome.effects.iter();
         let seen = effects.find(|it| it.action.as_str() == id)?;
-        Some(shown(&seen.effects, listed))
+        Some(effects_value(&seen.effects, listed))
     };
     if outcome.pushed.is_empty() {
         let applied = outcome.effects.first()?;
-        return Some(meta([(EFFECTS, shown(&applied.effects, listed))]));
+        return Some(meta([(EFFECTS, effects_value(&applied.effects, listed))]));
     }
     let pushed = outcome.pushed.iter().map(|action| {
         json!({
@@ -201,7 +201,7 @@ const NAMED: usize = 100;
 
 /// Returns effects without file contents, with at most `listed` changes; `moreChanges` counts the
 /// rest.
-fn shown(effects: &Effects, listed: usize) -> Value {
+fn effects_value(effects: &Effects, listed: usize) -> Value {
     let more = effects.changes.len().saturating_sub(listed);
     let mut shown = effects.clone();
     shown.changes.truncate(listed);

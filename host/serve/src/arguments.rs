@@ -86,7 +86,7 @@ impl<'a> Root<'a> {
         if depth > airlock_host::json::MAX_JSON_DEPTH {
             return;
         }
-        if let Some(meant) = meant(value, kinds) {
+        if let Some(meant) = coerced(value, kinds) {
             *value = meant;
         }
         // With several alternatives, it is unclear which one the members belong to.
@@ -158,7 +158,7 @@ fn stands_for_nothing(value: &Value, kinds: &Kinds<'_>) -> bool {
 }
 
 /// Returns the value that is meant by one that the schema rules out.
-fn meant(value: &Value, kinds: &Kinds<'_>) -> Option<Value> {
+fn coerced(value: &Value, kinds: &Kinds<'_>) -> Option<Value> {
     match value {
         Value::Number(number) if !kinds.may_be("number") && kinds.may_be("integer") => {
             whole(number.as_f64().filter(|_| number.is_f64())?)

@@ -65,7 +65,7 @@ impl Hearing {
         if !telling.is_empty() {
             return;
         }
-        let mut known = self.known();
+        let mut known = self.receiver();
         telling.spawn(async move {
             while known.changed().await.is_ok() {
                 if peer.notify_tool_list_changed().await.is_err() {
@@ -78,7 +78,7 @@ impl Hearing {
     /// Notifies the client within its subscription until the subscription ends.
     pub async fn subscribe(&self, subscription: &SubscriptionContext) {
         let mut has_ended = self.changes.has_ended.subscribe();
-        let mut known = self.known();
+        let mut known = self.receiver();
         let telling = async {
             if subscription.accepted().tools_list_changed != Some(true) {
                 return std::future::pending().await;
@@ -101,7 +101,7 @@ impl Hearing {
         }
     }
 
-    fn known(&self) -> watch::Receiver<()> {
+    fn receiver(&self) -> watch::Receiver<()> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.clone()
     }

@@ -71,7 +71,7 @@ impl LateAnswers {
             let mut inner = late.lock();
             // A question that was withdrawn has no outcome.
             if !stop.is_cancelled() {
-                inner.outcomes.extend(told(&answered));
+                inner.outcomes.extend(quoted_outcome(&answered));
             }
             stop.cancel();
             inner.stops.retain(|it| !it.is_cancelled());
@@ -81,7 +81,7 @@ impl LateAnswers {
 
     /// Keeps the outcome of a call that its client would not get otherwise.
     pub fn keep(&self, answered: &CallToolResponse) {
-        self.lock().outcomes.extend(told(answered));
+        self.lock().outcomes.extend(quoted_outcome(answered));
     }
 
     /// Returns the result of another `resolve` while a question is open: questions are not
@@ -119,7 +119,7 @@ fn still_asked() -> CallToolResponse {
     answer::of_host(STILL_ASKED).into()
 }
 
-fn told(response: &CallToolResponse) -> Option<String> {
+fn quoted_outcome(response: &CallToolResponse) -> Option<String> {
     match response {
         CallToolResponse::Complete(result) => Some(answer::quoted(result)),
         _ => None,

@@ -107,7 +107,7 @@ impl Takes {
                 kind: expected,
                 required,
             } = field;
-            let expected = expected.shown();
+            let expected = expected.noun();
             match (params.get(*name), field.kind) {
                 (None, _) if *required => {
                     Some(format!("`params.{name}` is missing; expected {expected}"))
@@ -127,7 +127,7 @@ impl Takes {
 }
 
 impl Kind {
-    fn shown(self) -> &'static str {
+    fn noun(self) -> &'static str {
         match self {
             Kind::Text => "a string",
             Kind::Object => "an object",

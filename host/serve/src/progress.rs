@@ -89,7 +89,7 @@ impl Listeners {
     }
 
     /// Runs a call and reports its progress to the client.
-    pub async fn told<T>(
+    pub async fn report_while<T>(
         &self,
         peer: &Peer<RoleServer>,
         token: Option<ProgressToken>,

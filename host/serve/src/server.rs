@@ -279,7 +279,9 @@ impl Server {
             }
         };
         let token = context.meta.get_progress_token();
-        let told = self.listeners.told(&context.peer, token, until_answered);
+        let told = self
+            .listeners
+            .report_while(&context.peer, token, until_answered);
         let task = match told.await {
             // The call may have become a task, and ended, since the last check.
             Ok(answer) => match becomes.try_recv() {

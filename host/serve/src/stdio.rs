@@ -131,7 +131,7 @@ where
             if let Some(refusing) = &mut self.refusing {
                 let refused = refusing.await;
                 self.refusing = None;
-                refused.inspect_err(lost).ok()?;
+                refused.inspect_err(warn_of_lost_client).ok()?;
             }
             if let Some(message) = self.read.pop_front() {
                 return Some(message);
@@ -146,7 +146,7 @@ where
             let line = tokio::select! {
                 biased;
                 request = self.requests.next() => return Some(JsonRpcMessage::Request(request)),
-                line = self.lines.next() => line.inspect_err(lost).ok()?,
+                line = self.lines.next() => line.inspect_err(warn_of_lost_client).ok()?,
             };
             let Some(line) = line else {
                 self.last_turns = Some(Instant::now() + AFTER_THE_END);
@@ -324,6 +324,6 @@ where
     writer.flush().await
 }
 
-fn lost(error: &io::Error) {
+fn warn_of_lost_client(error: &io::Error) {
     tracing::warn!("the client is lost: {error}");
 }

@@ -60,7 +60,7 @@ pub(super) struct UsageEstimate {
 
 impl UsageEstimate {
     /// Returns the free space in bytes.
-    fn left(&self) -> u64 {
+    fn free_bytes(&self) -> u64 {
         match self.limit {
             Some(limit) => limit.saturating_sub(self.held),
             None => u64::MAX,
@@ -68,7 +68,7 @@ impl UsageEstimate {
     }
 
     fn fits(&self, pushed: u64) -> bool {
-        pushed <= self.left()
+        pushed <= self.free_bytes()
     }
 }
 
@@ -94,7 +94,7 @@ impl PostgresStoreInner {
                 held: usage.held,
                 pushed,
             }),
-            _ => Ok(usage.left()),
+            _ => Ok(usage.free_bytes()),
         }
     }
 

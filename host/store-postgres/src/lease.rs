@@ -104,7 +104,7 @@ impl PostgresStoreInner {
     pub async fn renew(&self, lease: &Lease) -> Result<(), StoreError> {
         let statement = of(RENEW, lease).bind(micros(self.lease_time));
         let rows = self.read(&statement).await?;
-        held(!rows.is_empty(), lease)
+        require_lease(!rows.is_empty(), lease)
     }
 
     pub async fn complete(
@@ -133,7 +133,7 @@ impl PostgresStoreInner {
         let recall = of(RECALL_COMPLETED, lease);
         let rows = self.connections.once(&statement, &recall).await;
         let rows = rows.map_err(|error| self.error(error))?;
-        held(!rows.is_empty(), lease)?;
+        require_lease(!rows.is_empty(), lease)?;
         let plugin = rows.first().map(|row| get::<&str>(row, "plugin"));
         if let Some(Ok(plugin)) = plugin {
             self.forget_plugin_where_unneeded(plugin).await;
@@ -155,7 +155,7 @@ impl PostgresStoreInner {
     ) -> Result<(), StoreError> {
         let rows = self.connections.once(statement, recall).await;
         let rows = rows.map_err(|error| self.error(error))?;
-        held(!rows.is_empty(), lease)
+        require_lease(!rows.is_empty(), lease)
     }
 
     pub async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
@@ -184,7 +184,7 @@ fn of(sql: &'static str, lease: &Lease) -> Statement {
         .bind(i64::try_from(lease.token).unwrap_or(i64::MAX))
 }
 
-fn held(held: bool, lease: &Lease) -> Result<(), StoreError> {
+fn require_lease(held: bool, lease: &Lease) -> Result<(), StoreError> {
     if held {
         Ok(())
     } else {

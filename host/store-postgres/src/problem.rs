@@ -148,13 +148,13 @@ fn unreachable(last: &sqlx::Error, after: Duration) -> (BackendErrorKind, String
     };
     let problem = format!(
         "can't be reached{tried}: {}; start the server, or correct the address",
-        said(last)
+        message(last)
     );
     (BackendErrorKind::Unreachable, problem)
 }
 
 /// Returns the error's own message, without sqlx's prefix.
-fn said(error: &sqlx::Error) -> String {
+fn message(error: &sqlx::Error) -> String {
     match error {
         sqlx::Error::Database(error) => error.message().to_owned(),
         sqlx::Error::Io(error) => error.to_string(),
@@ -170,7 +170,7 @@ fn not_private(words: &str) -> (BackendErrorKind, String) {
 }
 
 fn refused(error: &sqlx::Error) -> (BackendErrorKind, String) {
-    let words = said(error);
+    let words = message(error);
     let sqlx::Error::Database(database) = error else {
         return match error {
             sqlx::Error::Configuration(_) | sqlx::Error::InvalidArgument(_) => (

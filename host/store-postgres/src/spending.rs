@@ -82,7 +82,7 @@ impl PostgresStoreInner {
             .bind(limit(budget.bytes))
             .bind(limit(budget.deletions))
             .bind(micros(budget.within))
-            .bind(micros(budget.kept()));
+            .bind(micros(budget.retention()));
         let rows = self.read(&statement).await?;
         let answer = || {
             let row = first(&rows)?;

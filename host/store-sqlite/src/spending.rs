@@ -53,7 +53,7 @@ pub(super) fn spend(
         bytes,
         deletions,
     } = spending.capped();
-    let until = now.saturating_add(duration(budget.kept()));
+    let until = now.saturating_add(duration(budget.retention()));
     let insert = "INSERT OR REPLACE INTO spendings
             (account, action, files, bytes, deletions, spent_at, kept_until)
         VALUES (?, ?, ?, ?, ?, ?, ?)";
@@ -193,7 +193,7 @@ mod tests {
         spend(connection, &expense, now).unwrap()
     }
 
-    fn kept(connection: &Connection) -> u64 {
+    fn count_spendings(connection: &Connection) -> u64 {
         let count = "SELECT count(*) FROM spendings";
         connection.query_row(count, [], |row| row.get(0)).unwrap()
     }
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(spend_files(&store, "b", 5, NOW + HOUR), Spent::Within);
         // And it isn't kept for thirty years.
         assert_eq!(spend_files(&store, "c", 5, NOW + DAY), Spent::Within);
-        assert_eq!(kept(&store), 2);
+        assert_eq!(count_spendings(&store), 2);
     }
 
     #[test]
@@ -235,13 +235,13 @@ mod tests {
         assert_eq!(spend_within(&store, "week", 6, week, NOW), Spent::Within);
         assert_eq!(spend_files(&store, "hour", 1, NOW + HOUR), Spent::Within);
         assert_eq!(spend_files(&store, "next", 1, NOW + 2 * DAY), Spent::Within);
-        assert_eq!(kept(&store), 2);
+        assert_eq!(count_spendings(&store), 2);
         let already = files(6);
         let exceeded = spend_within(&store, "late", 5, week, NOW + week - 1);
         assert_eq!(exceeded, Spent::Exceeded { already });
         // Nobody spends any more.
         forget_all_old(&store, NOW + 8 * DAY).unwrap();
-        assert_eq!(kept(&store), 0);
+        assert_eq!(count_spendings(&store), 0);
     }
 
     #[test]

@@ -159,7 +159,7 @@ pub(super) fn renew(
         ":token": lease.token.cast_signed(),
         ":holder": hosts.own(),
     })?;
-    held(renewed, lease)
+    require_lease(renewed, lease)
 }
 
 /// The final outcome of a claim.
@@ -291,7 +291,7 @@ pub(super) fn requeue(
         ":id": lease.action.as_str(),
         ":token": lease.token.cast_signed(),
     })?;
-    held(requeued, lease)
+    require_lease(requeued, lease)
 }
 
 pub(super) fn recovered(connection: &Connection, lease: &Lease, what: &str) -> Result<(), Problem> {
@@ -339,7 +339,7 @@ pub(super) fn lose(
 
 /// Releases a claim under which nothing was tried, so that it does not count as an attempt.
 pub(super) fn release(connection: &Connection, lease: &Lease) -> Result<(), Problem> {
-    held(unclaimed(connection, lease)?, lease)
+    require_lease(unclaimed(connection, lease)?, lease)
 }
 
 /// Releases a claim whose caller is gone. Does nothing if the claim is gone already.
@@ -358,7 +358,7 @@ fn unclaimed(connection: &Connection, lease: &Lease) -> Result<usize, Problem> {
     Ok(unclaimed)
 }
 
-fn held(changed: usize, lease: &Lease) -> Result<(), Problem> {
+fn require_lease(changed: usize, lease: &Lease) -> Result<(), Problem> {
     match changed {
         0 => Err(Problem::LeaseLost(lease.action.clone())),
         _ => Ok(()),

@@ -155,7 +155,7 @@ impl<'a> Harness<'a> {
         }
     }
 
-    pub fn heard(&self) -> ObservedEvents {
+    pub fn observed_events(&self) -> ObservedEvents {
         lock(&self.heard).clone()
     }
 }
@@ -172,7 +172,7 @@ pub async fn call(session: &Session, tool: &str, params: &Value) -> Result<Answe
     match session.call(tool, params).await {
         Ok(CallOutcome {
             content, details, ..
-        }) => Ok(Ok(said(&content, details))),
+        }) => Ok(Ok(tool_output(&content, details))),
         Err(error) => complaint(error).map(Err),
     }
 }
@@ -193,7 +193,7 @@ pub async fn resolve(
     {
         Ok(ResolutionOutcome {
             content, details, ..
-        }) => Ok(Ok(said(&content, details.source_result_details))),
+        }) => Ok(Ok(tool_output(&content, details.source_result_details))),
         Err(error) => complaint(error).map(Err),
     }
 }
@@ -217,7 +217,7 @@ pub async fn resolve_all(
     Ok(answers)
 }
 
-fn said(content: &[Content], details: Option<Json>) -> ToolOutput {
+fn tool_output(content: &[Content], details: Option<Json>) -> ToolOutput {
     let texts: Vec<&str> = content.iter().filter_map(Content::as_text).collect();
     ToolOutput {
         content: serde_json::to_value(content).unwrap_or_default(),

@@ -15,7 +15,7 @@
 //! let plugin = Plugin::load(&Engine::new()?, "build/rename.wasm").await?;
 //! let settings = Settings { cases: &[], tries: 64, seed: 1, tool: None, tell: &|_| {} };
 //! let report = examine(&plugin, &settings).await?;
-//! assert!(report.held() && report.untried.is_empty(), "{report:?}");
+//! assert!(report.passed() && report.untried.is_empty(), "{report:?}");
 //! # Ok(())
 //! # }
 //! ```

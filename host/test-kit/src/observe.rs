@@ -144,7 +144,7 @@ impl<'a> Trial<'a> {
             answer,
             pushed,
             changes: self.sample.files.changes(&stage.files()?),
-            heard: stage.heard(),
+            heard: stage.observed_events(),
         })
     }
 
@@ -156,7 +156,7 @@ impl<'a> Trial<'a> {
         decision: Decision,
     ) -> Result<Decided, HarnessError> {
         let answers = harness::resolve_all(session, &preview.pushed, decision).await?;
-        let mut heard = stage.heard();
+        let mut heard = stage.observed_events();
         heard.refusals.drain(..preview.heard.refusals.len());
         heard.dropped_lines -= preview.heard.dropped_lines;
         Ok(Decided {

@@ -180,7 +180,7 @@ impl Report {
 
     /// Returns whether nothing failed. Unchecked parts don't count as failures; see
     /// [`Report::untried`].
-    pub fn held(&self) -> bool {
+    pub fn passed(&self) -> bool {
         self.broken_cases() == 0 && self.counts().broken == 0
     }
 }

@@ -154,7 +154,8 @@ pub(crate) fn compare(tree: &Tree, lower: &Lower, until: Deadline) -> io::Result
                 // as moved if that directory is a different one now.
                 let moved = !tree.is_in_place(id)
                     && (path != *origin.path || is_below(&path, &moved_directories));
-                let Some((before, mut after)) = kept(&mut parents, node, origin, moved, until)?
+                let Some((before, mut after)) =
+                    kept_object(&mut parents, node, origin, moved, until)?
                 else {
                     continue;
                 };
@@ -214,7 +215,7 @@ fn created(node: &Node, path: String, until: Deadline) -> io::Result<Change> {
 
 /// Returns the change to an object of the real folder that still has a place; `None` if it is
 /// unchanged.
-fn kept(
+fn kept_object(
     parents: &mut Parents<'_>,
     node: &Node,
     origin: &Origin,

@@ -49,7 +49,7 @@ pub(crate) fn with_lock<T>(workspace: &Opened, run: impl FnOnce() -> T) -> io::R
             Ok(Taken::TooLate) => return Ok(None),
             Ok(Taken::Gone) => {}
             Err(error) if is_read_only(&error) => {}
-            Err(error) => return Err(named(directory, &error)),
+            Err(error) => return Err(with_path(directory, &error)),
         }
     }
     let own = match take_own(workspace, until) {
@@ -57,7 +57,7 @@ pub(crate) fn with_lock<T>(workspace: &Opened, run: impl FnOnce() -> T) -> io::R
         Ok(None) => return Ok(None),
         // A user who can't write here can't commit either.
         Err(error) if is_read_only(&error) => return Ok(Some(run())),
-        Err(error) => return Err(named(&workspace.path, &error)),
+        Err(error) => return Err(with_path(&workspace.path, &error)),
     };
     let result = run();
     own.release(workspace);
@@ -124,7 +124,7 @@ fn private_of_this_user(directory: &Path) -> io::Result<Option<File>> {
     Ok((owner == this_user).then_some(private))
 }
 
-fn named(directory: &Path, error: &io::Error) -> io::Error {
+fn with_path(directory: &Path, error: &io::Error) -> io::Error {
     let lock = directory.join(PRIVATE).join(LOCK);
     io::Error::new(error.kind(), format!("{}: {error}", lock.display()))
 }

@@ -102,7 +102,7 @@ impl Reads {
     }
 
     /// Records that an object of the real folder was found.
-    pub fn found(&mut self, at: &At) {
+    pub fn note_found(&mut self, at: &At) {
         if let At::Lower(path, stamp) = at {
             self.note(Arc::clone(path), Some(*stamp), false);
         }

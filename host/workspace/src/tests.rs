@@ -27,7 +27,7 @@ mod two_hosts;
 mod writers;
 
 /// What a variable of the environment asks of a test, where it is set.
-fn asked<T: std::str::FromStr>(variable: &str) -> Option<T> {
+fn from_environment<T: std::str::FromStr>(variable: &str) -> Option<T> {
     let text = std::env::var(variable).ok()?;
     let asked = text.parse().ok();
     Some(asked.unwrap_or_else(|| panic!("{variable} is {text:?}")))

@@ -176,7 +176,7 @@ impl Walk<'_> {
             return None;
         }
         let found = At::Lower(Arc::from(real), stamp);
-        self.reads.found(&found);
+        self.reads.note_found(&found);
         Some(Ok(found))
     }
 
@@ -211,7 +211,7 @@ impl Walk<'_> {
         if stamp.kind == Kind::File {
             return Some(Ok((found, Some(file))));
         }
-        self.reads.found(&found);
+        self.reads.note_found(&found);
         Some(Ok((found, None)))
     }
 

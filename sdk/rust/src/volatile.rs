@@ -124,14 +124,14 @@ pub(crate) fn apply<R>(
     resolution: &Resolution,
     hand_over: impl FnOnce(Output) -> Result<R, Error>,
 ) -> Result<R, Error> {
-    let output = (held(resolution)?.apply)(resolution)?;
+    let output = (closures_of(resolution)?.apply)(resolution)?;
     let result = hand_over(output)?;
     forget(resolution);
     Ok(result)
 }
 
 pub(crate) fn reject(resolution: &Resolution) -> Result<Option<Output>, Error> {
-    let held = held(resolution)?;
+    let held = closures_of(resolution)?;
     // Whatever comes of it, the action is gone.
     forget(resolution);
     held.reject
@@ -140,7 +140,7 @@ pub(crate) fn reject(resolution: &Resolution) -> Result<Option<Output>, Error> {
 }
 
 /// The closures are borrowed by nobody while they run: they may push actions themselves.
-fn held(resolution: &Resolution) -> Result<Rc<Closures>, Error> {
+fn closures_of(resolution: &Resolution) -> Result<Rc<Closures>, Error> {
     let held = HELD.with_borrow(|held| {
         let mut newest_first = held.iter().rev();
         let found = newest_first.find(|(id, _)| *id == resolution.action_id);

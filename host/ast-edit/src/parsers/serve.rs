@@ -67,7 +67,7 @@ impl Parser {
     fn answer(&mut self, question: &ParserRequest, source: &str) -> io::Result<Vec<u8>> {
         let answer = match question {
             ParserRequest::Outline { language } => {
-                let outline = self.ops(known(language)?).outline();
+                let outline = self.ops(find_language(language)?).outline();
                 serde_json::to_vec(&outline.into_parts())
             }
             ParserRequest::Find {
@@ -76,13 +76,13 @@ impl Parser {
                 checks_contents,
             } => {
                 let stop = Arc::clone(&self.stop);
-                let ops = self.ops(known(language)?);
+                let ops = self.ops(find_language(language)?);
                 let room = MemoryBudget::new(*room);
                 let found = rewrite::find(source, ops, &room, *checks_contents, &stop);
                 serde_json::to_vec(&found)
             }
             ParserRequest::Errors { language } => {
-                let errors = rewrite::errors(source, known(language)?, &self.stop);
+                let errors = rewrite::errors(source, find_language(language)?, &self.stop);
                 serde_json::to_vec(&errors)
             }
         };
@@ -96,6 +96,6 @@ impl Parser {
     }
 }
 
-fn known(language: &str) -> io::Result<Language> {
+fn find_language(language: &str) -> io::Result<Language> {
     Language::named(language).ok_or_else(|| io::Error::other("there is no such language here"))
 }

@@ -22,7 +22,7 @@ pub trait Reporter: Sync {
     fn ended(&self) {}
 
     /// Reports output of a build tool, possibly several lines.
-    fn said(&self, text: &str) {
+    fn print_output(&self, text: &str) {
         let _ = text;
     }
 
@@ -88,7 +88,7 @@ impl<'a> Toolchain<'a> {
     /// Reports a build tool's output, unless it is empty.
     pub(super) fn pass_on(&self, said: &str) {
         if !said.is_empty() {
-            self.reporter.said(said);
+            self.reporter.print_output(said);
         }
     }
 

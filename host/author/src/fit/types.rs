@@ -35,7 +35,7 @@ impl Types<'_> {
                         .map(|field| (field.name.clone(), Some(field.ty)))
                         .collect()
                 };
-                let place = self.named(place, our_type);
+                let place = self.type_name(place, our_type);
                 self.parts(&place, "field", &fields(ours), &fields(theirs));
             }
             (Ok(Variant(ours)), Ok(Variant(theirs))) => {
@@ -43,21 +43,21 @@ impl Types<'_> {
                     let cases = variant.cases.iter();
                     cases.map(|case| (case.name.clone(), case.ty)).collect()
                 };
-                let place = self.named(place, our_type);
+                let place = self.type_name(place, our_type);
                 self.parts(&place, "case", &cases(ours), &cases(theirs));
             }
             (Ok(Enum(ours)), Ok(Enum(theirs))) => {
                 let cases = |cases: &[wit_parser::EnumCase]| -> Parts {
                     cases.iter().map(|case| (case.name.clone(), None)).collect()
                 };
-                let place = self.named(place, our_type);
+                let place = self.type_name(place, our_type);
                 self.parts(&place, "case", &cases(&ours.cases), &cases(&theirs.cases));
             }
             (Ok(Flags(ours)), Ok(Flags(theirs))) => {
                 let flags = |flags: &[wit_parser::Flag]| -> Parts {
                     flags.iter().map(|flag| (flag.name.clone(), None)).collect()
                 };
-                let place = self.named(place, our_type);
+                let place = self.type_name(place, our_type);
                 self.parts(&place, "flag", &flags(&ours.flags), &flags(&theirs.flags));
             }
             (Ok(List(ours)), Ok(List(theirs))) => {
@@ -142,7 +142,7 @@ impl Types<'_> {
         });
     }
 
-    fn named(&self, place: &str, ty: &Type) -> String {
+    fn type_name(&self, place: &str, ty: &Type) -> String {
         format!("{place}: `{}`", text(self.ours, ty))
     }
 }

@@ -30,21 +30,21 @@ impl<'a> StderrReporter<'a> {
         }
     }
 
-    fn shown(&self) -> MutexGuard<'_, Option<ProgressGuard>> {
+    fn progress(&self) -> MutexGuard<'_, Option<ProgressGuard>> {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Reporter for StderrReporter<'_> {
     fn began(&self, what: &str) {
-        *self.shown() = Some(self.progress.begin(what));
+        *self.progress() = Some(self.progress.begin(what));
     }
 
     fn ended(&self) {
-        self.shown().take();
+        self.progress().take();
     }
 
-    fn said(&self, text: &str) {
+    fn print_output(&self, text: &str) {
         say(&Block::new().text(text));
     }
 

@@ -50,7 +50,7 @@ fn check(request: &Request, out: &mut Output) -> Result<Exit, Failure> {
     let config = request.config.as_deref();
     let (checked, settings) = Settings::check(config, &given, CATALOG);
     let told = match &settings {
-        Ok(settings) => Some(told(settings, config)?),
+        Ok(settings) => Some(effective(settings, config)?),
         Err(_) => None,
     };
     Ok(report(&checked, told, out))
@@ -133,7 +133,7 @@ fn of<T>(key: &'static str, setting: &Setting<T>, value: impl Into<Value>) -> To
     }
 }
 
-fn told(settings: &Settings, config: Option<&Path>) -> Result<Vec<Told>, Failure> {
+fn effective(settings: &Settings, config: Option<&Path>) -> Result<Vec<Told>, Failure> {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let workspace = settings
         .workspace
@@ -223,7 +223,7 @@ fn store(config: Option<&Path>) -> Result<Told, Failure> {
     };
     Ok(Told {
         key: "store",
-        value: choice.location.shown().into(),
+        value: choice.location.without_password().into(),
         from,
     })
 }

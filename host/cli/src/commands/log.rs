@@ -52,7 +52,7 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
     let mut block = entries
         .iter()
         .fold(Block::new(), |block, (entry, effects)| {
-            block.block(shown(entry, effects.as_ref(), own.as_ref()))
+            block.block(entry_block(entry, effects.as_ref(), own.as_ref()))
         });
     if found.are_more {
         let are_decisions = (entries.iter()).all(|(entry, _)| matches!(entry, Entry::Decision(_)));
@@ -187,7 +187,7 @@ fn tell_of_none(
     );
 }
 
-fn shown(entry: &Entry, effects: Option<&Effects>, own: Option<&SessionId>) -> Block {
+fn entry_block(entry: &Entry, effects: Option<&Effects>, own: Option<&SessionId>) -> Block {
     let (record, mut block) = (entry.record(), entry.block());
     let changes = effects.map_or(&[][..], |effects| &effects.changes);
     for change in changes.iter().take(PATHS) {

@@ -156,10 +156,12 @@ impl<'a> Reader<'a> {
             }
         }
         match schema.get("type") {
-            Some(Value::String(name)) => self.named(name, schema, depth),
+            Some(Value::String(name)) => self.kind_name(name, schema, depth),
             Some(Value::Array(names)) => {
                 let names = names.iter().filter_map(Value::as_str);
-                let kinds: Vec<_> = names.map(|name| self.named(name, schema, depth)).collect();
+                let kinds: Vec<_> = names
+                    .map(|name| self.kind_name(name, schema, depth))
+                    .collect();
                 kinds.join(" | ")
             }
             _ => "any".to_owned(),
@@ -180,7 +182,7 @@ impl<'a> Reader<'a> {
         kinds.join(" | ")
     }
 
-    fn named(&self, name: &str, schema: &'a Value, depth: usize) -> String {
+    fn kind_name(&self, name: &str, schema: &'a Value, depth: usize) -> String {
         match (name, schema.get("items")) {
             ("array", Some(items)) => {
                 let kind = self.kind(items, depth - 1);

@@ -235,7 +235,7 @@ fn told_of(action: &PendingAction, marks: &Marks, store: &Store) -> Vec<String> 
         [] => None,
         files => Some(format!(
             "stale, and can't be applied: {}; `{}` previews it again",
-            named(files),
+            file_names(files),
             store.command(&["refresh", action.id.short()])
         )),
     };
@@ -245,7 +245,7 @@ fn told_of(action: &PendingAction, marks: &Marks, store: &Store) -> Vec<String> 
 /// The most files that a mark names.
 const NAMED: usize = 3;
 
-fn named(files: &[StaleFile]) -> String {
+fn file_names(files: &[StaleFile]) -> String {
     let mut named: Vec<_> = files.iter().take(NAMED).map(StaleFile::to_string).collect();
     if files.len() > NAMED {
         named.push(format!("and {} more", files.len() - NAMED));

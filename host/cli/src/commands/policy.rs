@@ -91,7 +91,7 @@ async fn explain_action(
 }
 
 fn verdicts(block: Block, of_model: &Judgement, on_the_line: &Judgement) -> Block {
-    let block = block.line(verdict("A model's apply:", told(of_model.verdict)));
+    let block = block.line(verdict("A model's apply:", verdict_text(of_model.verdict)));
     let block = of_model.because.iter().fold(block, reason);
     let block = match of_model.because.len() {
         0 | 1 => block,
@@ -100,7 +100,7 @@ fn verdicts(block: Block, of_model: &Judgement, on_the_line: &Judgement) -> Bloc
     let message = match on_the_line.verdict {
         same if same == of_model.verdict => "the same",
         Verdict::Allow => "allowed, since the user of the command line decides",
-        other => told(other),
+        other => verdict_text(other),
     };
     block.line(verdict("On the command line, without a terminal:", message))
 }
@@ -112,7 +112,7 @@ fn verdict(of: &str, message: &'static str) -> Line {
         .hanging(2)
 }
 
-fn told(verdict: Verdict) -> &'static str {
+fn verdict_text(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Allow => "let through",
         Verdict::Ask => "asks a person",

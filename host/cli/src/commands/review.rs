@@ -56,6 +56,6 @@ impl ReviewName {
 }
 
 /// Formats a review: `sha256:` and its first digits.
-pub fn shown(review: &Digest) -> String {
+pub fn short(review: &Digest) -> String {
     format!("sha256:{}", &review.to_hex()[..DIGITS])
 }

@@ -110,7 +110,7 @@ pub async fn run(
 
     let outcome = call(&context, tool, &called).await?;
     let outcome = rehearsed::of_call(&context, outcome).await;
-    let seen = decider.seen(&context, &outcome).await;
+    let seen = decider.for_decider(&context, &outcome).await;
     if !outcome.pushed.is_empty() {
         tell_workspace_elsewhere(request, out);
     }

@@ -69,7 +69,7 @@ pub fn block(record: &ActionRecord, call: Option<&CallRecord>, effects: Option<&
             let preview = call.map_or(&[][..], |call| &call.content);
             let block = block.block(Block::effects_below(effects, preview).indented(2));
             if record.resolved.is_none() && effects.verified {
-                block.line(format!("  Review: {}", review::shown(&effects.digest())))
+                block.line(format!("  Review: {}", review::short(&effects.digest())))
             } else {
                 block
             }

@@ -187,7 +187,7 @@ impl Binding {
     /// another.
     pub fn release(&self, action: &ActionId) {
         self.volatile.remove(action);
-        if self.plugin.engine().live().wanted() {
+        if self.plugin.engine().live().has_waiters() {
             self.make_room();
         }
     }
@@ -347,7 +347,7 @@ impl Drop for Entered<'_> {
         drop(self.live.take());
         // Must run after the lock is released, see `LiveInstances::room`.
         let all = self.binding.plugin.engine().live();
-        if all.wanted() {
+        if all.has_waiters() {
             self.binding.make_room();
         }
         all.limit_idle_memory();

@@ -101,7 +101,7 @@ impl LiveInstances {
 
     /// Returns whether a caller waits, so that an instance that becomes idle should make room at
     /// once.
-    pub fn wanted(&self) -> bool {
+    pub fn has_waiters(&self) -> bool {
         self.waiting.load(Ordering::SeqCst) > 0
     }
 

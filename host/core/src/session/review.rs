@@ -121,7 +121,7 @@ impl Reviews {
     }
 
     fn has_told(&self, review: &Reviewed) -> bool {
-        let told = self.told();
+        let told = self.lock();
         (told.as_ref())
             .is_some_and(|told| told.id == review.action.id && told.effects == *review.digest())
     }
@@ -134,10 +134,10 @@ impl Reviews {
             _ => return,
         };
         let (id, effects) = (action.id.clone(), now.digest());
-        *self.told() = Some(Told { id, effects });
+        *self.lock() = Some(Told { id, effects });
     }
 
-    fn told(&self) -> MutexGuard<'_, Option<Told>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Told>> {
         let told = self.told.lock();
         told.unwrap_or_else(PoisonError::into_inner)
     }

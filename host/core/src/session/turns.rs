@@ -66,13 +66,13 @@ impl Turns {
     /// Notes that a person must decide. The model has been informed and must not be forced to ask
     /// again.
     pub fn leave_to_a_person(&self, action: &ActionId) {
-        self.left().insert(action.clone());
+        self.lock().insert(action.clone());
     }
 
     /// Removes the actions that a person must decide about. `resolve` without an id means the
     /// topmost action, so if that one is left to a person, nothing is steered.
     fn leave_out_left(&self, pending: &mut Vec<BriefAction>) {
-        let mut left = self.left();
+        let mut left = self.lock();
         if left.is_empty() {
             return;
         }
@@ -89,7 +89,7 @@ impl Turns {
         }
     }
 
-    fn left(&self) -> MutexGuard<'_, HashSet<ActionId>> {
+    fn lock(&self) -> MutexGuard<'_, HashSet<ActionId>> {
         let left = self.left_to_a_person.lock();
         left.unwrap_or_else(PoisonError::into_inner)
     }

@@ -32,7 +32,7 @@ const CONTEXT: usize = 3;
 /// # Errors
 /// Those of the system.
 pub(crate) fn changes_of(view: &View, before: Option<&View>) -> io::Result<Vec<Change>> {
-    let mut changes = told(&view.changes()?);
+    let mut changes = listed_changes(&view.changes()?);
     if let Some(before) = before {
         let deadline = Instant::now() + DIFF_TIME;
         let mut held = 0;
@@ -78,7 +78,7 @@ fn withhold_the_longest(changes: &mut [Change]) -> usize {
 }
 
 /// Converts known changes, without contents.
-pub(crate) fn told(found: &ChangeSet) -> Vec<Change> {
+pub(crate) fn listed_changes(found: &ChangeSet) -> Vec<Change> {
     found.changes.iter().map(change).collect()
 }
 

@@ -239,7 +239,7 @@ mod tests {
         quota.lock().bytes
     }
 
-    fn named(bytes: u64) -> FoundEntry {
+    fn file_entry(bytes: u64) -> FoundEntry {
         FoundEntry { id: FILE, bytes }
     }
 
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(used(&quota), ENTRY_BYTES + 10);
         assert!(quota.add_entry(0).is_err());
         drop(file);
-        quota.removed(named(10));
+        quota.removed(file_entry(10));
         assert_eq!(used(&quota), 0);
     }
 
@@ -269,7 +269,7 @@ mod tests {
         quota.add_entry(0).unwrap();
         let (one, other) = (quota.opened(FILE, 0), quota.opened(FILE, 0));
         one.grow(100).unwrap();
-        quota.removed(named(100));
+        quota.removed(file_entry(100));
         other.append(100).unwrap();
         drop(one);
         assert_eq!(used(&quota), ENTRY_BYTES + 200);

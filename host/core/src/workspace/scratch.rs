@@ -98,7 +98,7 @@ impl ScratchRoots {
                 roots.len() - 1
             }
         };
-        let made = named("plugin-").tempdir_in(roots[index].path()?)?;
+        let made = private_builder("plugin-").tempdir_in(roots[index].path()?)?;
         // Cleanup may take a while; release the lock first.
         drop(roots);
         if known.is_none()
@@ -142,7 +142,7 @@ impl ScratchRoot {
 
 /// Returns a builder for a directory with this prefix that is accessible only to its owner: others
 /// can neither read what plugins write nor replace it.
-fn named(prefix: &str) -> tempfile::Builder<'_, 'static> {
+fn private_builder(prefix: &str) -> tempfile::Builder<'_, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(prefix);
     #[cfg(unix)]

@@ -100,7 +100,7 @@ impl fmt::Display for Asked<'_> {
 mod tests {
     use super::*;
 
-    fn told(asked: &str, names: &[String]) -> String {
+    fn message(asked: &str, names: &[String]) -> String {
         Error::unknown_tool(asked, names.iter().map(String::as_str)).to_string()
     }
 
@@ -113,7 +113,7 @@ mod tests {
         };
         let check = |asked: &str, names: &[String], expected: &str| {
             let expected = format!("there is no tool `{asked}` here; {expected}");
-            assert_eq!(told(asked, names), expected);
+            assert_eq!(message(asked, names), expected);
         };
         check("rename", &[], "there are none");
         let few: Vec<_> = many(&[]).into_iter().take(LISTED).collect();
@@ -147,7 +147,7 @@ mod tests {
     fn a_message_is_short_whatever_is_asked_for_and_however_many_tools_there_are() {
         let names: Vec<String> = (0..10_000).map(|number| format!("{number:0>64}")).collect();
         for asked in ["ü".repeat(1_000_000), "0".repeat(1_000_000)] {
-            let message = told(&asked, &names);
+            let message = message(&asked, &names);
             assert!(message.len() < 600, "{} bytes: {message}", message.len());
         }
     }

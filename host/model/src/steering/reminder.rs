@@ -70,7 +70,7 @@ pub(super) fn about(actions: &[&BriefAction]) -> Vec<Reminder> {
     for action in actions {
         let (kind, text) = match action.state {
             ActionState::Interrupted => (ReminderKind::Interrupted, interrupted(action)),
-            ActionState::Lost => (ReminderKind::Lost, lost(action)),
+            ActionState::Lost => (ReminderKind::Lost, lost_preview(action)),
             _ if said_of_previews => continue,
             _ => (ReminderKind::Preview, REMINDER.to_owned()),
         };
@@ -106,7 +106,7 @@ An apply of {} (id {}) was interrupted in attempt {}: it may have taken effect, 
     )
 }
 
-fn lost(action: &BriefAction) -> String {
+fn lost_preview(action: &BriefAction) -> String {
     format!(
         "<system-reminder>
 The preview {} (id {}) is lost: its tool kept it only in memory, where it no longer is. Call the `resolve` tool to discard it, and preview again.

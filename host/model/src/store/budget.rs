@@ -79,7 +79,7 @@ impl Budget {
     }
 
     /// For how long what is spent under it is remembered.
-    pub fn kept(&self) -> Duration {
+    pub fn retention(&self) -> Duration {
         self.within.max(SPENDING_KEPT)
     }
 }

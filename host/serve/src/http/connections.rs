@@ -60,7 +60,7 @@ pub async fn accept(listener: TcpListener, most: usize, gate: Arc<Gate>, stop: C
                 let (gate, stop) = (Arc::clone(&gate), stop.clone());
                 connections.spawn(async move {
                     serve(stream, peer, Arc::clone(&visitor), gate, stop).await;
-                    visitors.left(&visitor);
+                    visitors.remove(&visitor);
                     drop(permit);
                 });
             }

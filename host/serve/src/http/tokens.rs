@@ -68,7 +68,7 @@ impl Tokens {
     ///
     /// # Errors
     /// [`ServeError::Randomness`].
-    pub fn made(name: &str) -> Result<(Self, String), ServeError> {
+    pub fn generate(name: &str) -> Result<(Self, String), ServeError> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).map_err(|it| ServeError::Randomness(it.to_string()))?;
         let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -202,9 +202,9 @@ mod tests {
             assert_eq!(found(wrong), None, "{wrong}");
         }
         assert!(!format!("{tokens:?}").contains(&ann));
-        let (made, token) = Tokens::made("owner").unwrap();
+        let (made, token) = Tokens::generate("owner").unwrap();
         assert_eq!(made.find(&token).unwrap().name, "owner");
-        assert_ne!(token, Tokens::made("owner").unwrap().1);
+        assert_ne!(token, Tokens::generate("owner").unwrap().1);
     }
 
     #[test]

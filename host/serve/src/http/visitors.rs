@@ -72,7 +72,7 @@ impl Visitors {
         visitor
     }
 
-    pub fn left(&self, visitor: &Arc<Visitor>) {
+    pub fn remove(&self, visitor: &Arc<Visitor>) {
         self.lock().retain(|other| !Arc::ptr_eq(other, visitor));
     }
 

@@ -33,7 +33,10 @@ impl Server {
         let call = self.session.call(tool, params);
         let call = call.cancelled_by(&context.ct).into_future();
         let token = context.meta.get_progress_token();
-        let outcome = self.listeners.told(&context.peer, token, call).await;
+        let outcome = self
+            .listeners
+            .report_while(&context.peer, token, call)
+            .await;
         self.meter.called(&outcome, began.elapsed());
         if let Ok(outcome) = &outcome
             && context.ct.is_cancelled()

@@ -292,7 +292,7 @@ mod tests {
     use crate::files::Files;
     use crate::harness::{ToolFailure, ToolOutput};
 
-    fn said(text: &str) -> Answer {
+    fn text_answer(text: &str) -> Answer {
         Ok(ToolOutput {
             content: serde_json::json!([{"type": "text", "text": text}]),
             text: text.to_owned(),
@@ -312,41 +312,41 @@ mod tests {
             kind: "tool",
             message: "no such file".to_owned(),
         });
-        check("", &said("two"), None);
-        check("text = 'two'", &said("two"), None);
+        check("", &text_answer("two"), None);
+        check("text = 'two'", &text_answer("two"), None);
         check(
             "text = 'one'",
-            &said("two"),
+            &text_answer("two"),
             Some("the preview's text:\none"),
         );
-        check("text = { contains = 'w' }", &said("two"), None);
+        check("text = { contains = 'w' }", &text_answer("two"), None);
         check(
             "text = { contains = ['t', 'x'] }",
-            &said("two"),
+            &text_answer("two"),
             Some("the preview's text contains \"x\""),
         );
-        check("text = { matches = '^t.o$' }", &said("two"), None);
+        check("text = { matches = '^t.o$' }", &text_answer("two"), None);
         check(
             "text = { matches = '^o' }",
-            &said("two"),
+            &text_answer("two"),
             Some("the preview's text matches /^o/"),
         );
-        check("details = { count = 2 }", &said("two"), None);
+        check("details = { count = 2 }", &text_answer("two"), None);
         check(
             "details = 'null'",
-            &said("two"),
+            &text_answer("two"),
             Some("the preview's details:\nnull"),
         );
         check(
             "content = [{ type = 'text', text = 'two' }]",
-            &said("two"),
+            &text_answer("two"),
             None,
         );
         check("", &error, Some("the preview succeeds"));
         check("error = { contains = 'file' }", &error, None);
         check(
             "error = 'x'",
-            &said("two"),
+            &text_answer("two"),
             Some("the preview ends in an error"),
         );
     }

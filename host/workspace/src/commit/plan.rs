@@ -74,7 +74,7 @@ impl Object {
         }
     }
 
-    fn made(inode: u64) -> Self {
+    fn new_object(inode: u64) -> Self {
         Self {
             inode,
             contents: None,
@@ -373,7 +373,7 @@ fn placed(staged: &Staged, path: &str, displaced: Option<Object>) -> Step {
     Step {
         from: Name::Slot(staged.slot.clone()),
         to: Name::Path(path.to_owned()),
-        object: Object::made(staged.inode),
+        object: Object::new_object(staged.inode),
         displaced,
         empty: false,
         made: None,

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use rustix::io::Errno;
 use tempfile::TempDir;
 
-use super::asked;
+use super::from_environment;
 use super::model::{open, scratch, ticket};
 use super::script::{Random, tree};
 use crate::fault::{Fault, while_another, with};
@@ -330,7 +330,7 @@ impl Expected {
 
 /// How many interferences each test tries at most: all of them, or fewer by `AIRLOCK_CONFLICTS`.
 fn at_most() -> usize {
-    asked("AIRLOCK_CONFLICTS").unwrap_or(usize::MAX)
+    from_environment("AIRLOCK_CONFLICTS").unwrap_or(usize::MAX)
 }
 
 /// Runs something with each interference at each step, or with one of so many; says which it was

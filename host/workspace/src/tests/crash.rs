@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::asked;
+use super::from_environment;
 use super::model::{open, scratch, ticket};
 use super::script::{Op, Random, Subject, Viewed, fill, script, tree};
 use crate::fault::{Fault, with};
@@ -18,7 +18,7 @@ type Tree = BTreeMap<String, String>;
 
 /// How many points are tried at least; more by `AIRLOCK_CRASHES`.
 fn points() -> u64 {
-    asked("AIRLOCK_CRASHES").unwrap_or(2_000)
+    from_environment("AIRLOCK_CRASHES").unwrap_or(2_000)
 }
 
 /// A folder in which a script's changes are committed again and again.

@@ -5,17 +5,17 @@ use std::path::{Component, Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::asked;
+use super::from_environment;
 use super::script::{Bytes, Op, Plain, Subject, Viewed, fill, script, tree};
 use crate::{Key, LayerOptions, OpenOptions, Ticket, Workspace};
 
 /// How many scripts are tried; more by `AIRLOCK_SCRIPTS`.
 fn scripts() -> u64 {
-    asked("AIRLOCK_SCRIPTS").unwrap_or(2_000)
+    from_environment("AIRLOCK_SCRIPTS").unwrap_or(2_000)
 }
 
 fn first_seed() -> u64 {
-    asked("AIRLOCK_SEED").unwrap_or(1)
+    from_environment("AIRLOCK_SEED").unwrap_or(1)
 }
 
 pub fn open(folder: &Path) -> Workspace {

@@ -15,8 +15,8 @@ use std::rc::Rc;
 use rustix::io::Errno;
 use tempfile::TempDir;
 
-use super::asked;
 use super::crash::check_nothing_left;
+use super::from_environment;
 use super::model::{open, scratch, ticket};
 use super::script::{Bytes, Op, Random, Subject, Viewed, fill, script, tree};
 use crate::fault::{Fault, Seen, watched, with, with_inodes};
@@ -26,7 +26,7 @@ use state::State;
 
 /// How many recoveries are tried at least; more by `AIRLOCK_POWER`.
 fn recoveries() -> usize {
-    asked("AIRLOCK_POWER").unwrap_or(12_000)
+    from_environment("AIRLOCK_POWER").unwrap_or(12_000)
 }
 
 /// Power failures tried for each commit.
@@ -291,7 +291,7 @@ fn put(path: &str) -> Op {
 #[test]
 fn a_commit_during_which_the_power_fails_is_whole_or_never_was() {
     let mut all = Counts::default();
-    for seed in asked("AIRLOCK_SEED").unwrap_or(1).. {
+    for seed in from_environment("AIRLOCK_SEED").unwrap_or(1).. {
         let random = &mut Random::new(seed);
         let mut ops = script(seed, 4 + random.below(60));
         if random.below(8) == 0 {

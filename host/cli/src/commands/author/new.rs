@@ -67,7 +67,7 @@ async fn create(mut wanted: NewProject, out: &mut Output) -> Result<Exit, Failur
         folder: folder.as_deref(),
         checkout: checkout.as_deref(),
     })?;
-    out.show(&made(&project));
+    out.show(&created_block(&project));
     out.json(&json!({
         "path": project.folder.display().to_string(),
         "files": project.files,
@@ -131,7 +131,7 @@ fn missing(what: &str, how: &str) -> Failure {
     failure.with_hint(format!("{how}; on a terminal, `airlock new` asks for it"))
 }
 
-fn made(project: &Project) -> Block {
+fn created_block(project: &Project) -> Block {
     let path = project.folder.display().to_string();
     let block = Block::from(Line::new().with_role(Role::Title, path));
     let files = project.files.iter();

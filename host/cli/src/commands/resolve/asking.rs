@@ -35,7 +35,7 @@ impl Desk<'_> {
             block,
             is_stale,
             review,
-        } = self.shown(target).await?;
+        } = self.load(target).await?;
         out.page(&block);
         let question = Question {
             action: &target.action,
@@ -85,7 +85,7 @@ impl Desk<'_> {
     }
 
     /// Returns the action with its preview and effects.
-    async fn shown(&self, target: &Target) -> Result<Shown, Failure> {
+    async fn load(&self, target: &Target) -> Result<Shown, Failure> {
         let record = self.store.find(target.action.id.as_str()).await?;
         let call = self.store.call_record(&record).await?;
         let effects = rehearsed::effects(self.store, &record, self.verbose).await?;

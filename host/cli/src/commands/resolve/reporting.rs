@@ -83,7 +83,7 @@ pub(super) fn explain(error: &Error, resolved: &Resolved, store: &Store) -> Fail
 
 /// Returns how to apply the current effects of an action.
 fn accepting(now: &Effects, resolved: &Resolved, store: &Store) -> String {
-    let review = review::shown(&now.digest());
+    let review = review::short(&now.digest());
     let mut words = vec!["apply", resolved.action.id.short(), "--review", &review];
     // The effects may depend on the reason.
     if !resolved.resolution.reason.is_empty() {

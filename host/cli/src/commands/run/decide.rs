@@ -60,7 +60,7 @@ impl Decider {
 
     /// Returns the call's result as the decider sees it. A person who is asked sees the full
     /// preview, including what the tool omits for its caller.
-    pub async fn seen<'a>(
+    pub async fn for_decider<'a>(
         &self,
         context: &CommandContext,
         outcome: &'a CallOutcome,

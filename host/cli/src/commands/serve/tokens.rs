@@ -45,7 +45,7 @@ pub fn read_or_make(named: Option<&Path>) -> Result<(Tokens, PathBuf), Failure> 
 fn make(file: &Path) -> io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
-    let (_, token) = Tokens::made(OWNER).map_err(io::Error::other)?;
+    let (_, token) = Tokens::generate(OWNER).map_err(io::Error::other)?;
     let mut new = NamedTempFile::new_in(folder)?;
     writeln!(new, "{OWNER}:{token}")?;
     new.as_file().sync_all()?;

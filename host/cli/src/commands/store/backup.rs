@@ -16,7 +16,7 @@ pub async fn backup(to: &Path, store: &StoreOptions, out: &mut Output) -> Result
     let path = match &choice.location {
         Location::File(path) => path,
         server @ Location::Postgres(_) => {
-            let (file, address) = (to.to_string_lossy(), server.shown());
+            let (file, address) = (to.to_string_lossy(), server.without_password());
             let words = ["pg_dump", "--format=custom", "--file", &file, &address];
             return Err(not_ours("backed up", &words));
         }
@@ -43,7 +43,7 @@ pub async fn restore(from: &Path, store: &StoreOptions, out: &mut Output) -> Res
     let path = match &choice.location {
         Location::File(path) => path,
         server @ Location::Postgres(_) => {
-            let (file, address) = (from.to_string_lossy(), server.shown());
+            let (file, address) = (from.to_string_lossy(), server.without_password());
             let words = [
                 "pg_restore",
                 "--clean",

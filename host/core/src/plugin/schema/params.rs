@@ -83,7 +83,7 @@ impl ParamsSchema {
         cancel: Option<&CancellationToken>,
     ) -> Result<Duration, Error> {
         if let Some(judged) = self.schema.judge_quickly(params) {
-            told(judged, tool, limits)?;
+            verdict(judged, tool, limits)?;
             return Ok(Duration::ZERO);
         }
         // Boxed: this rare path would make the future of every call larger.
@@ -129,7 +129,7 @@ impl ParamsSchema {
             // schema.
             () = tokio::time::sleep(limits.call_time) => Judged::Stopped(Stopped::Told),
         };
-        told(judged, tool, limits)?;
+        verdict(judged, tool, limits)?;
         Ok(begun.elapsed())
     }
 
@@ -164,7 +164,7 @@ impl Drop for StopOnDrop {
     }
 }
 
-fn told(judged: Judged, tool: &str, limits: &Limits) -> Result<(), Error> {
+fn verdict(judged: Judged, tool: &str, limits: &Limits) -> Result<(), Error> {
     match judged {
         Judged::Fits => Ok(()),
         Judged::Misfits(violations) => Err(Error::InvalidParams {

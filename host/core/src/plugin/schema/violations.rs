@@ -9,7 +9,7 @@ use super::cut;
 pub(super) fn violations(errors: &[ValidationError<'_>]) -> Vec<Violation> {
     let told = errors.iter().map(|error| Violation {
         path: cut(error.instance_path()),
-        message: match meant(error, errors) {
+        message: match mistaken_name(error, errors) {
             Some((name, missing)) => cut(&format_args!(
                 "`{name}` is unknown; `{missing}` is missing, and may be meant"
             )),
@@ -21,7 +21,7 @@ pub(super) fn violations(errors: &[ValidationError<'_>]) -> Vec<Violation> {
 
 /// Returns an unknown property and the only required one that is missing: models often use another
 /// tool's name for it.
-fn meant<'e>(
+fn mistaken_name<'e>(
     error: &'e ValidationError<'_>,
     errors: &'e [ValidationError<'_>],
 ) -> Option<(&'e str, &'e str)> {

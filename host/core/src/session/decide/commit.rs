@@ -25,7 +25,7 @@ use super::claim::HeldAction;
 use crate::producer::CommitChanges;
 use crate::session::place::{encode, in_background, open};
 use crate::session::review::stale_files;
-use crate::workspace::{changes_of, told};
+use crate::workspace::{changes_of, listed_changes};
 
 /// The result of a commit.
 pub(super) struct Seen {
@@ -88,7 +88,7 @@ impl Committing<'_> {
         let committed = in_background(move || {
             let workspace = open(&folder)?;
             let check = |found: &ChangeSet| {
-                let found = Effects::verified(told(found));
+                let found = Effects::verified(listed_changes(found));
                 if let Some(reviewed) = &reviewed
                     && !reviewed.is_same(&found)
                 {
@@ -141,17 +141,17 @@ impl Committing<'_> {
                 "the changes are in place, and a commit is still to be cleaned up: {error}"
             );
         }
-        let effects = Effects::verified(told(&changes));
-        *self.seen() = Some(Seen { effects, kept });
+        let effects = Effects::verified(listed_changes(&changes));
+        *self.lock() = Some(Seen { effects, kept });
         Ok(())
     }
 
     /// Takes the committed effects, if there are any.
     pub fn take_seen(&self) -> Option<Seen> {
-        self.seen().take()
+        self.lock().take()
     }
 
-    fn seen(&self) -> MutexGuard<'_, Option<Seen>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Seen>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,7 +2,7 @@
 //! committed, to see its effects.
 
 mod kept;
-mod seen;
+mod reading;
 mod under_way;
 
 use std::pin::pin;
@@ -25,7 +25,7 @@ use crate::instance::{Call, Conditions, LookedAt};
 use crate::producer::{Producer, Rehearsed};
 use crate::workspace::WorkspaceFolder;
 use crate::world::DecidedAction;
-use seen::{seen, unverified};
+use reading::{read_changes, unverified};
 pub(super) use under_way::Rehearsals;
 use under_way::UnderWay;
 
@@ -284,7 +284,7 @@ impl Reviews {
                 changes: drafted.clone(),
                 looked_at: LookedAt::default(),
             };
-            return seen(drafted, Arc::clone(&rehearsal.folder)).await;
+            return read_changes(drafted, Arc::clone(&rehearsal.folder)).await;
         }
         let most = self.base.limits().call_time;
         if spent >= most {
@@ -328,7 +328,7 @@ impl Reviews {
                 return unverified(format!("its rehearsal failed: {error}{hint}"));
             }
         };
-        seen(rehearsed, Arc::clone(&rehearsal.folder)).await
+        read_changes(rehearsed, Arc::clone(&rehearsal.folder)).await
     }
 
     async fn guest_state(&self, action: &PendingAction) -> Result<Option<Vec<u8>>, Error> {

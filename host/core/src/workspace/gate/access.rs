@@ -156,7 +156,7 @@ impl FilesView<'_> {
         if let Some(known) = files.last_named.metadata(question, gate) {
             return Ok(viewed::stat(&known));
         }
-        let found = found(viewed, question)?;
+        let found = look_up(viewed, question)?;
         files.last_named.stat(question, &found, gate);
         Ok(viewed::stat(&found))
     }
@@ -175,14 +175,14 @@ impl FilesView<'_> {
         if let Some(known) = files.last_named.identity(question, gate) {
             return Ok(viewed::hash(known));
         }
-        let found = found(viewed, question)?;
+        let found = look_up(viewed, question)?;
         let hash = viewed::hash(found.identity);
         files.last_named.hashed(question, found, gate);
         Ok(hash)
     }
 }
 
-fn found(viewed: &Viewed, question: Question<'_>) -> FsResult<Metadata> {
+fn look_up(viewed: &Viewed, question: Question<'_>) -> FsResult<Metadata> {
     let directory = viewed.directory()?;
     let found = directory.metadata_at(question.path, question.follow);
     Ok(found.map_err(code)?)

@@ -82,7 +82,7 @@ impl Account {
         if !budget.allows(already, spending) {
             return Spent::Exceeded { already };
         }
-        self.kept = self.kept.max(budget.kept());
+        self.kept = self.kept.max(budget.retention());
         self.entries.retain(|entry| entry.action != *action);
         self.entries.push_back(Entry {
             action: action.clone(),

@@ -14,7 +14,7 @@ pub(super) fn unverified(problem: String) -> (Effects, Option<Fingerprints>) {
 }
 
 /// Reads the changes on the layer, and drops it.
-pub(super) async fn seen(
+pub(super) async fn read_changes(
     rehearsed: Rehearsed,
     folder: Arc<WorkspaceFolder>,
 ) -> (Effects, Option<Fingerprints>) {
