@@ -1,7 +1,7 @@
 //! What the host adds to bare wasmtime: both on the same component, in one process and in one pool.
 //!
 //! `cargo bench --bench beside_wasmtime` measures each side with criterion, and then both in turn,
-//! round by round, for the ratios that ARCHITECTURE.md promises: machines are noisy, and what two
+//! round by round, for ratios that can be compared: machines are noisy, and what two
 //! neighbours share is told apart from what only one of them costs. Last it measures what the
 //! contract itself asks for, and how near to bare wasmtime with that we are.
 
