@@ -235,20 +235,26 @@ pub struct Group {
 pub fn group(name: &str) -> Group {
     let (title, rows) = match name {
         "computing" => ("Computing and memory", computing::rows()),
-        "asking" => ("Asking the host without an end", asking::rows()),
-        "holding" => ("Holding on to the host's things", holding::rows()),
-        "greed" => ("Taking more than a share", greed::rows()),
+        "asking" => ("Calling the host forever", asking::rows()),
+        "holding" => ("Keeping the host's resources", holding::rows()),
+        "greed" => ("Exceeding a share", greed::rows()),
         "files" => ("Changing files before a decision", files::rows()),
-        "paths" => ("Paths that lead elsewhere", paths::rows()),
+        "paths" => ("Paths that lead outside", paths::rows()),
         "pushing" => ("Results and pending actions", pushing::rows()),
-        "schemas" => ("Params that are dear to check", schemas::rows()),
+        "schemas" => ("Params that are expensive to check", schemas::rows()),
         "json" => ("JSON that is larger in memory than as text", json::rows()),
-        "compiling" => ("Components that are dear to compile", compiling::rows()),
+        "compiling" => (
+            "Components that are expensive to compile",
+            compiling::rows(),
+        ),
         "components" => ("Components that no compiler would make", components::rows()),
-        "editing" => ("Sources that are hard work for `ast_edit`", editing::rows()),
-        "swapping" => ("Neighbours that swap files meanwhile", swapping::rows()),
+        "editing" => ("Sources that are expensive for `ast_edit`", editing::rows()),
+        "swapping" => (
+            "Other programs that swap files during a call",
+            swapping::rows(),
+        ),
         "storing" => ("Filling the store", storing::rows()),
-        "applying" => ("Actions that are a lot of work", applying::rows()),
+        "applying" => ("Expensive actions", applying::rows()),
         _ => panic!("there is no group {name}"),
     };
     Group { title, rows }

@@ -27,7 +27,7 @@ pub fn rows() -> Vec<Row> {
         .disk(64),
         apply(
             "a-hundred-thousand-new-files-below-each-other",
-            "makes directories in each other in its apply, as many as it may",
+            "makes as many nested directories as it may in its apply",
             json!([{"do": "make-many", "path": "/workspace", "count": 100_000, "nested": true}]),
             ResultOrTime(""),
         )
@@ -43,7 +43,7 @@ pub fn rows() -> Vec<Row> {
         .disk(256),
         Row::new(
             "a-renamed-hole",
-            "renames a file of 8 TiB without a block behind it",
+            "renames a sparse file of 8 TiB",
             Attack::Apply(json!([{"do": "fs", "op": "rename", "path": "hole", "to": "moved"}])),
             ResultOrTime("ok"),
         )

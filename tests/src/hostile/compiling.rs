@@ -45,13 +45,13 @@ fn fitting() -> Vec<Row> {
         ),
         load(
             "blocks-inside-of-each-other",
-            "has 330,000 blocks inside of each other",
+            "has 330,000 nested blocks",
             || bombs::fitting(&bombs::blocks(330_000)),
             perhaps,
         ),
         load(
             "a-long-jump-table",
-            "has a jump to one of 65,000 places",
+            "has a jump table with 65,000 targets",
             || bombs::fitting(&bombs::jump_table(65_000)),
             perhaps,
         ),
@@ -63,7 +63,7 @@ fn fitting() -> Vec<Row> {
         ),
         load(
             "many-types",
-            "has 49,000 types, each another",
+            "has 49,000 different types",
             || bombs::fitting(&bombs::types(49_000)),
             perhaps,
         ),
@@ -127,7 +127,7 @@ fn misfits() -> Vec<Row> {
         ),
         load(
             "nested-components",
-            "is 2,000 components, one within the other",
+            "is 2,000 nested components",
             || bombs::nested(2000),
             complex("deep; the limit is 16"),
         ),
@@ -190,7 +190,7 @@ fn large() -> Vec<Row> {
         ),
         begins(
             "data-far-away",
-            "begins with a segment of data far behind its memory",
+            "begins with a data segment far beyond its memory",
             || "(data (i32.const 2147483647) \"x\")".to_owned(),
             Error("no-definitions", "out of bounds memory access"),
         ),

@@ -26,7 +26,7 @@ pub fn rows() -> Vec<Row> {
         ),
         load(
             "noise",
-            "is noise",
+            "is random bytes",
             || {
                 (0..100_000u32)
                     .map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8)
@@ -39,7 +39,7 @@ pub fn rows() -> Vec<Row> {
         ),
         load(
             "noise-behind-a-header",
-            "is noise behind a component's header",
+            "is random bytes after a component's header",
             || {
                 let noise = (0..100_000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8);
                 b"\0asm\x0d\0\x01\0".iter().copied().chain(noise).collect()
@@ -54,7 +54,7 @@ pub fn rows() -> Vec<Row> {
         ),
         load(
             "an-empty-component",
-            "is a component with nothing in it",
+            "is an empty component",
             || text("(component)"),
             Error(
                 "world-mismatch",
@@ -63,7 +63,7 @@ pub fn rows() -> Vec<Row> {
         ),
         load(
             "cut-off",
-            "is a component that ends in the middle",
+            "is a truncated component",
             || {
                 let mut bytes = wat::component(&wat::module("unreachable", ""));
                 bytes.truncate(bytes.len() / 2);
@@ -84,7 +84,7 @@ pub fn rows() -> Vec<Row> {
         ),
         load(
             "an-unknown-import",
-            "imports what no host has",
+            "imports a function that no host has",
             || text("(component (import \"evil:host/escape\" (instance (export \"run\" (func)))))"),
             Error("world-mismatch", "doesn't fit the world"),
         ),
@@ -96,7 +96,7 @@ pub fn rows() -> Vec<Row> {
         ),
         load(
             "a-growing-table",
-            "grows a table until that is refused",
+            "grows a table until the host refuses",
             || {
                 module(
                     "(if (i32.eq (table.grow $t (ref.null func) (i32.const 10000000)) (i32.const -1)) (then unreachable)) i32.const 0",
@@ -110,7 +110,7 @@ pub fn rows() -> Vec<Row> {
         ),
         load(
             "a-growing-memory",
-            "grows its memory by a page until that is refused, and then traps",
+            "grows its memory by a page until the host refuses, and then traps",
             || {
                 module(
                     "(loop $l (br_if $l (i32.ne (memory.grow $memory (i32.const 1)) (i32.const -1)))) unreachable",
@@ -121,7 +121,7 @@ pub fn rows() -> Vec<Row> {
         ),
         load(
             "a-start-that-loops",
-            "begins with a loop without an end",
+            "loops forever when it starts",
             || module("unreachable", "(func $s (loop $l br $l)) (start $s)"),
             Error("no-definitions", "was stopped after 2 s"),
         ),
@@ -133,7 +133,7 @@ pub fn rows() -> Vec<Row> {
         ),
         load(
             "a-start-that-recurses",
-            "calls itself without an end when it starts",
+            "calls itself forever when it starts",
             || module("unreachable", "(func $s (call $s)) (start $s)"),
             Error("no-definitions", "used up its stack"),
         ),
@@ -145,19 +145,19 @@ pub fn rows() -> Vec<Row> {
         ),
         load(
             "definitions-that-recurse",
-            "calls itself without an end when it is asked for its tools",
+            "calls itself forever when it is asked for its tools",
             || module("(call $f) i32.const 0", "(func $f (call $f))"),
             Error("no-definitions", "used up its stack"),
         ),
         guest(
             "definitions-that-loop",
-            "computes without an end when it is asked for its tools",
+            "computes forever when it is asked for its tools",
             "bad_definitions_spin",
             Error("no-definitions", "was stopped after 2 s"),
         ),
         guest(
             "definitions-that-flood",
-            "says that it has more tools than a plugin may have",
+            "claims to have more tools than a plugin may have",
             "bad_definitions_flood",
             Result("loaded 1000"),
         ),
@@ -165,7 +165,7 @@ pub fn rows() -> Vec<Row> {
     rows.extend(lifted());
     rows.push(Row::new(
         "a-good-call",
-        "does what it should: the harness itself is tried",
+        "behaves correctly, to test the harness",
         Attack::Calls(vec![json!([{"do": "text", "text": "fine"}])]),
         Result("fine"),
     ));
@@ -180,49 +180,49 @@ fn lifted() -> Vec<Row> {
     vec![
         load(
             "a-result-outside-of-memory",
-            "gives a pointer behind its memory",
+            "returns a pointer beyond its memory",
             || module("i32.const 0x7ffffff0", ""),
             Error("no-definitions", "pointer out of bounds of memory"),
         ),
         load(
             "a-result-that-is-not-aligned",
-            "gives a pointer that is not aligned",
+            "returns a misaligned pointer",
             || module("i32.const 3", ""),
             Error("no-definitions", "return pointer not aligned"),
         ),
         load(
             "a-list-outside-of-memory",
-            "gives a list behind its memory",
+            "returns a list beyond its memory",
             || list(0x7fff_0000, 10, ""),
             Error("no-definitions", "list pointer/length out of bounds"),
         ),
         load(
             "a-list-that-wraps",
-            "gives a list that goes on at address 0",
+            "returns a list that wraps around to address 0",
             || list(0xffff_fff0, 10, ""),
             Error("no-definitions", "list pointer/length out of bounds"),
         ),
         load(
             "a-list-of-all-memory",
-            "gives a list of 2^31 tools",
+            "returns a list of 2^31 tools",
             || list(64, 0x8000_0000, ""),
             Error("no-definitions", "list pointer/length out of bounds"),
         ),
         load(
             "a-list-that-is-not-aligned",
-            "gives a list at an odd address",
+            "returns a list at an odd address",
             || list(65, 1, ""),
             Error("no-definitions", "list pointer is not aligned"),
         ),
         load(
             "a-list-of-nothing",
-            "gives no tools",
+            "returns no tools",
             || list(64, 0, ""),
             Error("no-tools", "has no tool that can be used"),
         ),
         load(
             "a-thousand-empty-tools",
-            "gives 1,000 tools without names",
+            "returns 1,000 tools without names",
             || list(64, 1000, ""),
             Error(
                 "no-tools",
@@ -231,19 +231,19 @@ fn lifted() -> Vec<Row> {
         ),
         load(
             "a-string-outside-of-memory",
-            "gives a name behind its memory",
+            "returns a name beyond its memory",
             || list(64, 1, r#"(data (i32.const 64) "\00\00\ff\7f\10\00\00\00")"#),
             Error("no-definitions", "string pointer/length out of bounds"),
         ),
         load(
             "a-string-that-wraps",
-            "gives a name that goes on at address 0",
+            "returns a name that wraps around to address 0",
             || list(64, 1, r#"(data (i32.const 64) "\f0\ff\ff\ff\ff\ff\00\00")"#),
             Error("no-definitions", "string pointer/length out of bounds"),
         ),
         load(
             "a-string-that-is-no-utf-8",
-            "gives a name that is no UTF-8",
+            "returns a name that isn't UTF-8",
             || {
                 list(
                     64,
@@ -255,7 +255,7 @@ fn lifted() -> Vec<Row> {
         ),
         load(
             "a-string-with-a-surrogate",
-            "gives a name with half of a surrogate pair",
+            "returns a name with half of a surrogate pair",
             || {
                 list(
                     64,
@@ -267,13 +267,13 @@ fn lifted() -> Vec<Row> {
         ),
         load(
             "a-wrong-discriminant",
-            "gives an option that is neither none nor some",
+            "returns an option that is neither none nor some",
             || list(64, 1, r#"(data (i32.const 96) "\07")"#),
             Error("no-definitions", "invalid option discriminant"),
         ),
         load(
             "unknown-flags",
-            "gives traits that the world doesn't know",
+            "returns traits that the world doesn't have",
             || list(64, 1, r#"(data (i32.const 108) "\ff")"#),
             Error(
                 "no-tools",
@@ -282,7 +282,7 @@ fn lifted() -> Vec<Row> {
         ),
         load(
             "strings-on-top-of-each-other",
-            "gives 1,100 tools whose names are all the same 32,639 bytes",
+            "returns 1,100 tools that share one name of 32,639 bytes",
             aliased,
             Error("no-definitions", "passed more than 33554432 bytes"),
         ),

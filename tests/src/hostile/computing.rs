@@ -8,15 +8,10 @@ use super::{Attack, Row, call, calls};
 pub fn rows() -> Vec<Row> {
     let time = Error("limit", "was stopped after 2 s");
     vec![
-        call(
-            "spin",
-            "computes without an end",
-            json!({"do": "spin"}),
-            time,
-        ),
+        call("spin", "loops forever", json!({"do": "spin"}), time),
         Row::new(
             "spin-in-apply",
-            "computes without an end while it is applied",
+            "loops forever while it is applied",
             Attack::Apply(json!([{"do": "spin"}])),
             Error(
                 "limit",
@@ -25,7 +20,7 @@ pub fn rows() -> Vec<Row> {
         ),
         Row::new(
             "spin-in-reject",
-            "computes without an end while it is discarded",
+            "loops forever while it is discarded",
             Attack::Discard(json!([{"do": "spin"}])),
             time,
         ),
@@ -38,13 +33,13 @@ pub fn rows() -> Vec<Row> {
         ),
         call(
             "recurse",
-            "calls itself without an end",
+            "calls itself forever",
             json!({"do": "recurse"}),
             Error("limit", "used up its stack"),
         ),
         Row::new(
             "recurse-in-apply",
-            "calls itself without an end while it is applied",
+            "calls itself forever while it is applied",
             Attack::Apply(json!([{"do": "recurse"}])),
             Error("limit", "used up its stack"),
         ),
@@ -92,19 +87,19 @@ pub fn rows() -> Vec<Row> {
         ),
         call(
             "panic",
-            "panics with words of its own",
+            "panics with its own message",
             json!({"do": "panic", "message": "as told"}),
             Error("trap", "as told"),
         ),
         call(
             "cancelled-by-itself",
-            "says that it was cancelled, though nobody did",
+            "claims that it was cancelled, which it wasn't",
             json!({"do": "cancelled"}),
             Error("cancelled", ""),
         ),
         call(
             "memory",
-            "takes 512 MiB of memory, and writes to all of it",
+            "allocates 512 MiB of memory and writes to all of it",
             json!({"do": "allocate", "mib": 512}),
             Error("limit", "needs more than its 64 MiB of memory"),
         ),
@@ -122,13 +117,13 @@ pub fn rows() -> Vec<Row> {
         ),
         calls(
             "memory-gently",
-            "asks for 512 MiB, takes no for an answer, and takes what there is",
+            "asks for 512 MiB, accepts the refusal, and takes all that is left",
             json!([{"do": "allocate", "mib": 512, "gently": true}, {"do": "allocate", "mib": 40}]),
             Result("allocated 40 MiB"),
         ),
         calls(
             "memory-in-turns",
-            "takes 40 MiB thirty times, and leaves holes",
+            "allocates 40 MiB thirty times, and leaves holes",
             json!(vec![json!({"do": "allocate", "mib": 40}); 30]),
             Error("limit", "needs more than its 64 MiB of memory"),
         ),

@@ -32,7 +32,7 @@ pub fn rows() -> Vec<Row> {
         ),
         load(
             "a-reference-to-itself",
-            "has a schema that is itself",
+            "has a schema that is a reference to itself",
             || json!({"type": "object", "$ref": "#"}).to_string(),
             Error("no-tools", "refers back to itself"),
         ),
@@ -50,7 +50,7 @@ pub fn rows() -> Vec<Row> {
         ),
         load(
             "a-pattern-that-is-large-when-written-out",
-            "has a pattern with three repetitions inside of each other",
+            "has a pattern with three nested repetitions",
             || {
                 json!({"type": "object", "properties": {"a": {"pattern": "((\\w{99}){99}){99}"}}})
                     .to_string()

@@ -10,14 +10,13 @@ pub fn table() -> String {
     let usual = Bounds::default();
     let count: usize = GROUPS.iter().map(|name| group(name).rows.len()).sum();
     let mut text = format!(
-        "# What plugins do to their host, and what comes of it\n\n\
-         {count} behaviours, each run by the test `hostile` in a process of its own, beside an honest session in that process, which must answer \
-         all the while.\n\
-         The harness looks from outside at the process's memory, its descriptors, the space on the disk and the clock.\n\
-         This file is written by the test, with `UPDATE_EXPECT=1`.\n\n\
-         A session's limits are low here: {} s a call, {} MiB of memory, {} open files, {} MiB of scratch space.\n\
-         Where a row says nothing else, the \
-         process may take {} MiB of memory, {} descriptors and {} MiB on the disk more than before, and {} s.\n\
+        "# Hostile plugins and their outcomes\n\n\
+         The test `hostile` runs each of {count} behaviours in a separate process, together with an honest session that must keep answering.\n\
+         The harness measures the process from outside: its memory, its descriptors, its disk space and its time.\n\
+         The test writes this file, with `UPDATE_EXPECT=1`.\n\n\
+         A session's limits are low here: {} s per call, {} MiB of memory, {} open files, {} MiB of scratch space.\n\
+         Unless a row says otherwise, the process may take {} MiB of memory, {} descriptors and {} MiB on the disk \
+         more than before, and {} s.\n\
          A component is compiled by another process, which may take {} MiB and {} s.\n",
         limits.call_time.as_secs(),
         limits.memory >> 20,
@@ -34,7 +33,7 @@ pub fn table() -> String {
         let group = group(name);
         let _ = write!(
             text,
-            "\n## {}\n\n| name | what the plugin does | what comes of it |\n| --- | --- | --- |\n",
+            "\n## {}\n\n| name | the plugin | outcome |\n| --- | --- | --- |\n",
             group.title
         );
         for row in group.rows {
@@ -42,7 +41,7 @@ pub fn table() -> String {
                 Ends::Result("") => "a result".to_owned(),
                 Ends::Result(says) => format!("`{says}`"),
                 Ends::ResultOrError(kinds) => format!("a result, or `{}`", kinds.join("` or `")),
-                Ends::ResultOrTime(says) => format!("`{says}`, or the end of its time"),
+                Ends::ResultOrTime(says) => format!("`{says}`, or a timeout"),
                 Ends::Error(kind, "") => format!("error {kind}"),
                 Ends::Error(kind, says) => format!("error {kind}: `{says}`"),
                 Ends::ErrorOf(kinds, "") => format!("error {}", kinds.join(" or ")),
@@ -50,7 +49,7 @@ pub fn table() -> String {
             };
             let mut bounds = bounds(row.bounds, usual);
             if row.call_time != limits.call_time {
-                let _ = write!(bounds, "; {} s a call", row.call_time.as_secs());
+                let _ = write!(bounds, "; {} s per call", row.call_time.as_secs());
             }
             let _ = writeln!(
                 text,
@@ -62,8 +61,8 @@ pub fn table() -> String {
         }
     }
     text.push_str(
-        "\n## Seen by the program `airlock`\n\nThese are tests of the program, in `host/cli/tests/cli`, by file and name.\n\n\
-         | test | what is done | what comes of it |\n| --- | --- | --- |\n",
+        "\n## The program `airlock`\n\nThese are the program's tests in `host/cli/tests/cli`, by file and name.\n\n\
+         | test | input | outcome |\n| --- | --- | --- |\n",
     );
     for tried in tried() {
         let super::program::Tried {

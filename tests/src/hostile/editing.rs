@@ -84,7 +84,7 @@ pub fn rows() -> Vec<Row> {
         ),
         edit(
             "a-quarter-of-nested-type-arguments",
-            "searches 12 KB of TypeScript whose every bracket can be read in two ways",
+            "searches 12 KB of TypeScript in which every bracket is ambiguous",
             |workspace| {
                 write(
                     workspace,
@@ -97,7 +97,7 @@ pub fn rows() -> Vec<Row> {
         ),
         edit(
             "nested-type-arguments",
-            "searches 48 KB of TypeScript whose every bracket can be read in two ways",
+            "searches 48 KB of TypeScript in which every bracket is ambiguous",
             |workspace| {
                 write(
                     workspace,
@@ -111,7 +111,7 @@ pub fn rows() -> Vec<Row> {
         .call_seconds(30),
         edit(
             "nested-arrows",
-            "searches 48 KB of TypeScript whose every parenthesis may begin a function",
+            "searches 48 KB of TypeScript in which every parenthesis may begin a function",
             |workspace| {
                 write(
                     workspace,
@@ -124,7 +124,7 @@ pub fn rows() -> Vec<Row> {
         ),
         edit(
             "many-ways-to-match",
-            "looks for a pattern that matches in more ways than can be tried",
+            "searches for a pattern with too many ways to match",
             |workspace| write(workspace, "a.js", nest("f(1, ", ", 2)")),
             || op(&nest("f($$$, ", ", $$$)"), "x"),
             time,
@@ -153,14 +153,14 @@ pub fn rows() -> Vec<Row> {
         .memory(640),
         edit(
             "a-pattern-as-large-as-a-file",
-            "looks for a pattern of 1 MB",
+            "searches for a pattern of 1 MB",
             |workspace| write(workspace, "a.js", "old(1);"),
             || op(&"f(".repeat(500_000), "x"),
             Error("invalid-params", "/ops/0/pat"),
         ),
         edit(
             "many-operations",
-            "does 20,000 operations at once",
+            "passes 20,000 operations at once",
             |workspace| write(workspace, "a.js", "old(1);\n".repeat(1000)),
             || {
                 let ops = (0..20_000)
@@ -193,7 +193,7 @@ pub fn rows() -> Vec<Row> {
         ),
         edit(
             "a-link-out-as-a-source",
-            "is told to search a link that leads out",
+            "asks to search a link to the outside",
             |workspace| {
                 std::os::unix::fs::symlink("../secret.txt", workspace.join("out.js"))
                     .expect("a link");
@@ -203,14 +203,14 @@ pub fn rows() -> Vec<Row> {
         ),
         edit(
             "a-path-above-as-a-source",
-            "is told to search what lies above",
+            "asks to search a path above the workspace",
             |_| {},
             || json!({"ops": [{"pat": "$A", "out": "x"}], "paths": ["../**"]}),
             Error("invalid-params", "is outside the workspace"),
         ),
         edit(
             "a-glob-of-stars",
-            "is told to search a pattern of 10,000 stars",
+            "asks to search a pattern of 10,000 stars",
             |workspace| write(workspace, &"a".repeat(200), ""),
             || json!({"ops": [{"pat": "$A", "out": "x"}], "paths": ["*a".repeat(10_000) + "b"]}),
             Error("invalid-params", "/paths/0"),

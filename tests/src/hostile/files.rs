@@ -47,7 +47,7 @@ pub fn rows() -> Vec<Row> {
         ),
         fs(
             "create-a-file",
-            "makes a file that must not be there",
+            "makes a file with exclusive creation",
             json!({"op": "create-new", "path": "new.txt"}),
         ),
         fs(
@@ -72,7 +72,7 @@ pub fn rows() -> Vec<Row> {
         ),
         fs(
             "remove-a-tree",
-            "removes a directory with all in it",
+            "removes a directory and its contents",
             json!({"op": "rmtree", "path": "dir"}),
         ),
         fs(
@@ -107,22 +107,22 @@ pub fn rows() -> Vec<Row> {
         ),
         raw(
             "open-to-truncate",
-            "opens a file for reading, and asks that it is emptied",
+            "opens a file for reading with the flag to truncate it",
             json!({"op": "open", "path": "a.txt", "with": ["read", "truncate"]}),
         ),
         raw(
             "open-to-truncate-without-rights",
-            "asks that a file is emptied, and for no right",
+            "opens a file without rights, with the flag to truncate it",
             json!({"op": "open", "path": "a.txt", "with": ["truncate"]}),
         ),
         raw(
             "open-to-create",
-            "opens a file that is not there for reading, and asks that it is made",
+            "opens a missing file for reading, with the flag to create it",
             json!({"op": "open", "path": "new.txt", "with": ["read", "create"]}),
         ),
         raw(
             "open-to-create-exclusively",
-            "asks that a file is made that must not be there",
+            "opens a missing file with the flag for exclusive creation",
             json!({"op": "open", "path": "new.txt", "with": ["create", "exclusive"]}),
         ),
         raw(
@@ -132,7 +132,7 @@ pub fn rows() -> Vec<Row> {
         ),
         calls(
             "open-to-mutate",
-            "opens a directory with the right to change it, and makes another in it",
+            "opens a directory with the right to change it, and makes a directory in it",
             json!([
                 {"do": "raw", "op": "hold", "path": "dir", "with": ["directory", "read", "mutate-directory"]},
                 {"do": "raw", "op": "mkdir", "path": "new"},
@@ -156,7 +156,7 @@ pub fn rows() -> Vec<Row> {
         ),
         raw(
             "link-through-a-link",
-            "makes a hard link to what a symbolic link leads to",
+            "makes a hard link to the target of a symbolic link",
             json!({"op": "link-at", "path": "link", "to": "new", "follow": true}),
         ),
         raw(
@@ -166,17 +166,17 @@ pub fn rows() -> Vec<Row> {
         ),
         raw(
             "unlink-with-a-slash",
-            "removes a file with a slash behind its name",
+            "removes a file, with a slash after its name",
             json!({"op": "unlink", "path": "a.txt/"}),
         ),
         raw(
             "mkdir-with-a-slash",
-            "makes a directory with a slash behind its name",
+            "makes a directory, with a slash after its name",
             json!({"op": "mkdir-at", "path": "new/"}),
         ),
         raw(
             "rmdir-with-a-slash",
-            "removes a directory with a slash behind its name",
+            "removes a directory, with a slash after its name",
             json!({"op": "rmdir", "path": "empty/"}),
         ),
         raw(
@@ -186,7 +186,7 @@ pub fn rows() -> Vec<Row> {
         ),
         raw(
             "symlink-with-a-slash",
-            "makes a symbolic link with a slash behind its name",
+            "makes a symbolic link, with a slash after its name",
             json!({"op": "symlink-at", "path": "new/", "target": "a.txt"}),
         ),
         calls(
@@ -251,7 +251,7 @@ pub fn rows() -> Vec<Row> {
         ),
         Row::new(
             "write-and-trap-in-reject",
-            "tries all that, and traps",
+            "tries all of these, and traps",
             Attack::Discard(
                 json!([{"do": "fs", "op": "write", "path": "new.txt", "text": "x"}, {"do": "trap"}]),
             ),

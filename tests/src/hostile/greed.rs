@@ -113,13 +113,13 @@ fn scratch() -> Vec<Row> {
         ),
         calls(
             "a-byte-just-too-far-away",
-            "writes a byte behind all that the scratch directory may hold",
+            "writes a byte just beyond the size limit of the scratch directory",
             patch(16 * MIB),
             Result("ok\nerror"),
         ),
         calls(
             "many-sparse-files",
-            "makes 100 files of 10 MiB without a block behind them",
+            "makes 100 sparse files of 10 MiB",
             (0..100)
                 .flat_map(|file| {
                     [
@@ -168,7 +168,7 @@ fn output() -> Vec<Row> {
         .seconds(6),
         call(
             "lines-bit-by-bit",
-            "writes as many lines, as many at a time as it may",
+            "writes as many lines, in the largest allowed parts",
             greedy("lines", json!({"count": 16_000_000, "at_once": false})),
             ResultOrTime("kept 16000000"),
         )

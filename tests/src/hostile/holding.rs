@@ -140,19 +140,19 @@ pub fn rows() -> Vec<Row> {
         ),
         calls(
             "the-largest-file",
-            "makes a file as long as a number can say",
+            "makes a file of the largest possible length",
             setlen(u64::MAX),
             Result("error"),
         ),
         calls(
             "just-too-sparse",
-            "makes a file of one byte more than it may",
+            "makes a file one byte larger than allowed",
             setlen((16 << 20) + 1),
             Result("error"),
         ),
         calls(
             "zeroes-without-an-end",
-            "asks for as many zeroes in a file as a number can say",
+            "asks for the largest possible number of zeroes in a file",
             json!([{"do": "hold-stream", "path": "/scratch/zeroes"}, {"do": "hold-stream-zeroes", "bytes": u64::MAX}]),
             Error("trap", ""),
         ),
@@ -164,7 +164,7 @@ pub fn rows() -> Vec<Row> {
         ),
         calls(
             "read-from-far-away",
-            "reads at an offset that no file has",
+            "reads at an offset beyond any file",
             json!([{"do": "raw", "op": "hold", "path": "f", "with": ["read"]}, {"do": "raw", "op": "read", "len": 10, "offset": u64::MAX}]),
             Result("error"),
         ),
@@ -176,7 +176,7 @@ pub fn rows() -> Vec<Row> {
         ),
         call(
             "nested-directories",
-            "makes 100,000 directories, one within the other",
+            "makes 100,000 nested directories",
             json!({"do": "make-many", "path": "/scratch", "count": 100_000, "nested": true}),
             ResultOrTime("error"),
         ),
@@ -227,7 +227,7 @@ pub fn rows() -> Vec<Row> {
         ),
         Row::new(
             "directory-that-an-apply-opened",
-            "keeps a directory open that it opened while it was applied, and makes another in it in a preview",
+            "keeps a directory open that it opened while it was applied, and makes a directory in it in a preview",
             Attack::ApplyThenCall(
                 json!([{"do": "raw", "op": "hold", "path": "dir", "with": ["directory", "read", "mutate-directory"]}]),
                 json!([{"do": "raw", "op": "mkdir", "path": "later"}]),

@@ -20,7 +20,7 @@ pub fn rows() -> Vec<Row> {
         .disk(128),
         Row::new(
             "details-that-are-listed-often",
-            "does so, and they are listed three times: by the session, for its next turn, by another session and by a person",
+            "pushes the same, and they are listed by the session, for its next turn, by another session and by a person",
             Attack::Look(|| pushes(40), 3),
             Result("40 pending"),
         )
@@ -48,13 +48,13 @@ pub fn rows() -> Vec<Row> {
         ),
         schemas(
             "eight-large-schemas",
-            "has eight tools with schemas of 24,000 bytes, all of it small objects",
+            "has eight tools with schemas of 24,000 bytes of small objects",
             24_000,
             Result("loaded 8"),
         ),
         schemas(
             "eight-schemas-above-what-definitions-may-be",
-            "has eight tools with schemas of 60,000 bytes, more nodes together than there may be",
+            "has eight tools with schemas of 60,000 bytes, which exceed the limit of nodes together",
             60_000,
             Result("loaded 3"),
         ),

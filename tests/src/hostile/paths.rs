@@ -79,22 +79,17 @@ pub fn rows() -> Vec<Row> {
         .filled(links),
         read(
             "read-a-chain-of-links",
-            "reads through a chain of 39 links, the last of which leads out",
+            "reads through a chain of 39 links that ends outside",
             "chain0",
         )
         .filled(links),
         read(
             "read-a-link-to-itself",
-            "reads a symbolic link that leads to itself",
+            "reads a symbolic link to itself",
             "loop",
         )
         .filled(links),
-        read(
-            "read-a-pipe",
-            "reads a named pipe that nobody writes to",
-            "pipe",
-        )
-        .filled(pipe),
+        read("read-a-pipe", "reads a named pipe without a writer", "pipe").filled(pipe),
         call(
             "open-a-pipe-for-both",
             "opens a named pipe for reading and writing",
@@ -104,7 +99,7 @@ pub fn rows() -> Vec<Row> {
         .filled(pipe),
         call(
             "stat-a-pipe",
-            "asks what a named pipe is",
+            "stats a named pipe",
             json!({"do": "fs", "op": "stat", "path": "pipe"}),
             Result(""),
         )
@@ -130,7 +125,7 @@ pub fn rows() -> Vec<Row> {
         ),
         exactly(
             "open-a-file-with-a-slash",
-            "opens a file with a slash behind its name",
+            "opens a file, with a slash after its name",
             "a.txt/",
         ),
         exactly("open-below-a-file", "opens a path below a file", "a.txt/x"),
@@ -151,13 +146,13 @@ pub fn rows() -> Vec<Row> {
         ),
         call(
             "stat-above",
-            "asks what `..` is",
+            "stats `..`",
             json!({"do": "raw", "op": "stat", "path": ".."}),
             Result("error"),
         ),
         call(
             "readlink-above",
-            "asks where a link above leads to",
+            "reads the target of a link above the workspace",
             json!({"do": "raw", "op": "readlink", "path": "../link"}),
             Result("error"),
         ),
@@ -169,7 +164,7 @@ pub fn rows() -> Vec<Row> {
         ),
         calls(
             "link-in-scratch-to-the-outside",
-            "makes a link in the scratch directory that leads out, and reads through it",
+            "makes a link in the scratch directory to the outside, and reads through it",
             json!([
                 {"do": "fs", "op": "symlink", "path": "/scratch/out", "target": "../../secret.txt"},
                 {"do": "fs", "op": "read", "path": "/scratch/out"},
@@ -187,7 +182,7 @@ pub fn rows() -> Vec<Row> {
         ),
         calls(
             "links-in-scratch-in-a-ring",
-            "makes two links that lead to each other, and reads through them",
+            "makes two links to each other, and reads through them",
             json!([
                 {"do": "fs", "op": "symlink", "path": "/scratch/a", "target": "b"},
                 {"do": "fs", "op": "symlink", "path": "/scratch/b", "target": "a"},
@@ -233,7 +228,7 @@ pub fn rows() -> Vec<Row> {
         ),
         applied(
             "link-through-a-link-while-applied",
-            "makes a hard link to what a link outside leads to while it is applied",
+            "makes a hard link to the target of a link outside while it is applied",
             json!([{"do": "raw", "op": "link-at", "path": "out", "to": "mine.txt", "follow": true}]),
             "error",
         ),
@@ -263,7 +258,7 @@ pub fn rows() -> Vec<Row> {
         ),
         applied(
             "make-a-link-and-follow-it",
-            "makes a link that leads out while it is applied, and reads through it",
+            "makes a link to the outside while it is applied, and reads through it",
             json!([
                 {"do": "fs", "op": "symlink", "path": "mine", "target": "../secret.txt"},
                 {"do": "fs", "op": "read", "path": "mine"},

@@ -24,24 +24,24 @@ pub fn tried() -> Vec<Tried> {
             "pipes",
             "a_pipe_that_nobody_writes_to_is_said_to_be_one_wherever_a_file_is_named",
             "a named pipe as params, plugin, store and backup",
-            "it is said to be one; nothing waits",
+            "it is reported as a pipe; nothing waits",
         ),
         (
             "pipes",
             "a_pipe_in_place_of_the_caches_key_or_of_an_entry_costs_a_compilation",
             "a named pipe as cache entry and as the cache's key",
-            "the plugin is compiled anew",
+            "the plugin is compiled again",
         ),
         (
             "pipes",
             "what_the_program_keeps_is_for_its_user_alone_also_where_an_older_version_left_it_open",
-            "folders of cache and state that others may read",
-            "they may no more",
+            "folders of cache and state that other users may read",
+            "other users can't read them any more",
         ),
         (
             "pipes",
             "names_that_a_tool_could_not_be_told_are_noted",
-            "a file whose name is no UTF-8",
+            "a file with a name that isn't UTF-8",
             "the others are listed, and a note says so",
         ),
         (
@@ -54,7 +54,7 @@ pub fn tried() -> Vec<Tried> {
             "foreign",
             "a_row_that_cant_be_read_is_told_and_disables_nothing",
             "a row of a store with grants of a newer version",
-            "it is left out and told, and the others are listed",
+            "it is left out with a warning, and the others are listed",
         ),
         (
             "foreign",
@@ -65,14 +65,14 @@ pub fn tried() -> Vec<Tried> {
         (
             "text",
             "nothing_that_a_guest_says_drives_the_terminal",
-            "escape sequences and signs of direction in results, labels and logs",
+            "escape sequences and direction marks in results, labels and logs",
             "shown as escapes",
         ),
         (
             "text",
             "a_result_cannot_pass_for_what_the_host_says",
-            "a result that is, byte for byte, what the host prints for a decision",
-            "behind a margin in each row",
+            "a result that copies the host's output for a decision byte for byte",
+            "each row has a margin",
         ),
         (
             "compiling",
@@ -90,13 +90,13 @@ pub fn tried() -> Vec<Tried> {
             "ast_edit_hostile",
             "no_source_ends_the_process_or_holds_it_up",
             "generated sources of every language",
-            "done, told by the tool, or out of time",
+            "completed, reported by the tool, or out of time",
         ),
         (
             "faults",
             "a_full_disk_loses_nothing_and_is_told",
             "pushes to a store on a disk that is full",
-            "the error `store-full`; what was there is still there",
+            "the error `store-full`; nothing is lost",
         ),
     ];
     let tried = |(file, test, does, ends)| Tried {

@@ -38,19 +38,19 @@ pub fn rows() -> Vec<Row> {
         ),
         call(
             "a-huge-error",
-            "fails with 17 MiB of words",
+            "fails with a message of 17 MiB",
             json!({"do": "failed", "message": "words ", "times": 3_000_000}),
             Error("failed", "words"),
         ),
         call(
             "a-huge-tool-error",
-            "says an error of 17 MiB on purpose",
+            "returns a tool error of 17 MiB",
             json!({"do": "tool-error", "message": "words ", "times": 3_000_000}),
             Error("tool", "words"),
         ),
         call(
             "an-error-above-what-is-passed",
-            "fails with 48 MB of words",
+            "fails with a message of 48 MB",
             json!({"do": "failed", "message": "words ", "times": 8_000_000}),
             Error("limit", "passed more than"),
         ),
@@ -183,13 +183,13 @@ pub fn rows() -> Vec<Row> {
         ),
         Row::new(
             "an-apply-that-never-works",
-            "fails whenever it is applied",
+            "fails on every apply",
             Attack::Apply(json!([{"do": "fail-until-attempt", "n": 4_000_000_000u32}])),
             Error("failed", "Apply failed: "),
         ),
         calls(
             "push-and-trap",
-            "pushes a volatile action and traps, so that nobody can apply it",
+            "pushes a volatile action and traps, so that it can't be applied",
             json!([push("Volatile", json!({"volatile": true})), {"do": "trap"}]),
             Error("trap", ""),
         ),
@@ -204,7 +204,7 @@ pub fn rows() -> Vec<Row> {
         ),
         Row::new(
             "params-without-an-end",
-            "is called with params of 100 levels",
+            "is called with params that are nested 100 levels deep",
             Attack::Params(|| {
                 let mut params = json!("bottom");
                 for _ in 0..100 {

@@ -61,21 +61,21 @@ fn recursive() -> Vec<Row> {
         )),
         row(
             "one-of-100-deep",
-            "has a schema that refers twice to itself as one of two, and params of 100 levels",
+            "has a schema with a `oneOf` of two references to itself, and params of 100 levels",
             || doubling(|branch| json!({"oneOf": [branch, branch]})),
             || nested(100),
             MISFIT,
         ),
         row(
             "all-of-not-100-deep",
-            "has a schema that denies itself twice, and params of 100 levels",
+            "has a schema that negates itself twice, and params of 100 levels",
             || doubling(|branch| json!({"allOf": [{"not": branch}, {"not": branch}]})),
             || nested(100),
             Error("trap", "`unreachable` instruction"),
         ),
         row(
             "if-then-else-100-deep",
-            "has a schema that asks itself twice, and params of 100 levels",
+            "has a schema that uses itself twice as a condition, and params of 100 levels",
             || doubling(|branch| json!({"if": branch, "then": branch, "else": branch})),
             || nested(100),
             MISFIT,
@@ -93,7 +93,7 @@ fn recursive() -> Vec<Row> {
         ),
         row(
             "unevaluated-properties-100-deep",
-            "has a schema that asks at each level what the others left over, and params of 100 levels",
+            "has a schema with unevaluated properties at each level, and params of 100 levels",
             || {
                 doubling(
                     |branch| json!({"anyOf": [branch, branch], "unevaluatedProperties": false}),
@@ -104,7 +104,7 @@ fn recursive() -> Vec<Row> {
         ),
         row(
             "unevaluated-items-100-deep",
-            "does so with arrays",
+            "has the same with arrays",
             || {
                 let branch = json!({"prefixItems": [{"$ref": "#/$defs/n"}], "minItems": 2});
                 let either = json!({"anyOf": [branch, branch], "unevaluatedItems": false});
@@ -115,7 +115,7 @@ fn recursive() -> Vec<Row> {
         ),
         row(
             "additional-properties-100-deep",
-            "has a schema whose other properties are itself twice, and params of 100 levels",
+            "has a schema with itself twice as additional properties, and params of 100 levels",
             || {
                 let branch =
                     json!({"additionalProperties": {"$ref": "#/$defs/n"}, "required": ["z"]});
@@ -126,7 +126,7 @@ fn recursive() -> Vec<Row> {
         ),
         row(
             "pattern-properties-100-deep",
-            "has a schema with patterns that all lead back to it, and params of 100 levels",
+            "has a schema with itself for each of its property patterns, and params of 100 levels",
             || {
                 let by_pattern = |n: usize| (format!("a{{0,{n}}}"), json!({"$ref": "#/$defs/n"}));
                 let patterns: Map<String, Value> = (0..20).map(by_pattern).collect();
@@ -179,14 +179,14 @@ fn wide() -> Vec<Row> {
         ),
         on_a(
             "unique-numbers",
-            "wants 200,000 numbers all different",
+            "requires 200,000 numbers to be unique",
             || json!({"uniqueItems": true, "maxItems": 1}),
             numbers,
             MISFIT,
         ),
         on_a(
             "unique-arrays",
-            "wants 20,000 arrays all different, all of which are around the same values",
+            "requires 20,000 arrays, all nested around the same values, to be unique",
             || json!({"uniqueItems": true, "maxItems": 1}),
             || {
                 let bracketed = (0_u32..20_000).map(|number| {
@@ -201,7 +201,7 @@ fn wide() -> Vec<Row> {
         ),
         on_a(
             "a-huge-enum",
-            "compares 2,000 arrays with 150 that are alike up to their last element",
+            "compares 2,000 arrays with an enum of 150 that differ only in their last element",
             || {
                 let alike = (0..150).map(|number| alike(json!(number)));
                 json!({"items": {"enum": alike.collect::<Vec<_>>()}})
@@ -211,7 +211,7 @@ fn wide() -> Vec<Row> {
         ),
         on_a(
             "contains-in-contains",
-            "looks in each of 3,000 arrays for 200 numbers that are not there",
+            "searches each of 3,000 arrays for 200 missing numbers",
             || {
                 let looks = (0..200)
                     .map(|number| json!({"contains": {"contains": {"const": -1 - number}}}));
@@ -235,14 +235,14 @@ fn wide() -> Vec<Row> {
         ),
         on_a(
             "a-pattern-on-a-long-text",
-            "looks for a pattern with nested repetitions in a text of 2 MB",
+            "searches a text of 2 MB for a pattern with nested repetitions",
             || json!({"pattern": "(a?){300}a{300}(b|[^c]{2,90})+$", "maxLength": 1}),
             || json!({"a": "a".repeat(2_000_000)}),
             MISFIT,
         ),
         on_a(
             "many-patterns-on-many-names",
-            "looks for 200 patterns in each of 100,000 names",
+            "matches 200 patterns with each of 100,000 names",
             || {
                 let by_pattern = |n: usize| {
                     let pattern = format!("^(n|x)*[^y]{{1,{}}}{n}$", n % 40 + 1);
@@ -255,21 +255,21 @@ fn wide() -> Vec<Row> {
         ),
         on_a(
             "a-pattern-for-many-names",
-            "looks for a pattern in each of 100,000 names",
+            "matches a pattern with each of 100,000 names",
             || json!({"propertyNames": {"pattern": "^(n[0-9]*){1,50}x"}}),
             names,
             MISFIT,
         ),
         on_a(
             "unevaluated-properties-of-many",
-            "asks of 100,000 properties which of 300 subschemas left them over",
+            "has 300 subschemas and 100,000 properties that may be unevaluated",
             || json!({"anyOf": branches(), "unevaluatedProperties": {"type": "string"}}),
             names,
             MISFIT,
         ),
         on_a(
             "unevaluated-items-of-many",
-            "asks of 200,000 items which were left over",
+            "has 200,000 items that may be unevaluated",
             || {
                 json!({"prefixItems": [{}], "contains": {"minimum": 5},
                     "unevaluatedItems": {"anyOf": [{"type": "string"}, {"maximum": 7}]}, "maxItems": 1})

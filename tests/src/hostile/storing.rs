@@ -50,14 +50,14 @@ pub fn rows() -> Vec<Row> {
         .disk(64),
         Row::new(
             "many-sessions-with-large-states",
-            "does so with 15 states of 4 MiB in each of four sessions",
+            "pushes 15 states of 4 MiB in each of four sessions, to such a store",
             Attack::Sessions(json!([state(4, 15)]), 4),
             Result("push refused: limit-exceeded"),
         )
         .disk(64),
         Row::new(
             "an-apply-that-fails-with-many-words",
-            "fails with 8 MiB of words in each of ten applies",
+            "fails with a message of 8 MiB in each of ten applies",
             Attack::Again(failing(), 10),
             Error("failed", "Apply failed: words"),
         )

@@ -26,7 +26,7 @@ pub fn rows() -> Vec<Row> {
     vec![
         call(
             "open-what-becomes-a-pipe",
-            "opens a file without an end that becomes a named pipe, or a link that leads out, and a file again",
+            "opens a file forever, while it becomes a named pipe, or a link to the outside, and a file again",
             json!({"do": "ask", "what": "missing"}),
             Error("limit", "was stopped after 2 s"),
         )
@@ -40,7 +40,7 @@ pub fn rows() -> Vec<Row> {
         ),
         swapped(
             "stat-what-becomes-a-pipe",
-            "asks 3,000 times what such a file is",
+            "stats such a file 3,000 times",
             often(json!({"do": "fs", "op": "stat", "path": "missing"})),
             Result(""),
         ),
@@ -56,7 +56,7 @@ pub fn rows() -> Vec<Row> {
         ),
         below(
             "read-below-what-becomes-a-link",
-            "reads 3,000 times a file in a folder that becomes a link that leads out",
+            "reads a file 3,000 times, in a folder that becomes a link to the outside",
             often(json!({"do": "fs", "op": "read", "path": "folder/secret.txt"})),
             Result(""),
         ),
@@ -79,7 +79,7 @@ pub fn rows() -> Vec<Row> {
         .beside(swap_folder),
         Row::new(
             "write-to-what-becomes-a-link",
-            "writes 1,000 times to a file that becomes a link that leads out while it is applied",
+            "writes 1,000 times, while it is applied, to a file that becomes a link to the outside",
             Attack::Apply(json!(vec![
                 json!({"do": "fs", "op": "patch", "path": "missing", "offset": 0, "text": "x"});
                 1000
@@ -90,7 +90,7 @@ pub fn rows() -> Vec<Row> {
         .beside(swap_file),
         Row::new(
             "search-what-becomes-a-pipe",
-            "has `ast_edit` search 2,000 files, one of which becomes a named pipe or a link that leads out",
+            "lets `ast_edit` search 2,000 files, while one becomes a named pipe or a link to the outside",
             Attack::Edit(|| json!({"ops": [{"pat": "old($A)", "out": "new($A)"}]})),
             Result("2000 replacements"),
         )
