@@ -24,8 +24,7 @@ pub(crate) fn push_all(
     actions: Vec<Sealed>,
     push: Push<'_>,
 ) -> Result<(), Error> {
-    // All of them before the first push, so that an action without a JSON form leaves none of the
-    // others pending.
+    // All of them before the first push, because an action without a JSON form fails the call.
     let actions = actions
         .into_iter()
         .map(
@@ -54,8 +53,8 @@ pub(crate) fn push_all(
     Ok(())
 }
 
-/// The host's words, with the place of what is a mistake of the tool's, and what is pending in
-/// spite of them.
+/// Returns the host's message, with the source line of an invalid action and its number among
+/// several. The call fails with it, and so leaves none of them pending.
 fn refusal(error: PushError, Made(at): Made, pushed: usize, total: usize) -> Error {
     let message = match error {
         PushError::Invalid(message) => {
@@ -63,12 +62,13 @@ fn refusal(error: PushError, Made(at): Made, pushed: usize, total: usize) -> Err
         }
         other => other.into_message(),
     };
-    match pushed {
-        0 => Error::tool(message),
-        _ => Error::tool(format!(
-            "{message} (Of the {total} actions of this preview, the first {pushed} are pending.)"
-        )),
+    if total == 1 {
+        return Error::tool(message);
     }
+    let number = pushed + 1;
+    Error::tool(format!(
+        "{message} (action {number} of {total}; none of them is pending)"
+    ))
 }
 
 #[cfg(test)]
@@ -112,8 +112,8 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_the_hosts_text_and_what_is_pending_all_the_same() {
-        let check = |allowed, expected| {
+    fn a_refusal_names_the_action_and_says_that_none_is_pending() {
+        let check = |labels: &[&str], allowed, expected| {
             let mut left = allowed;
             let mut push = |_| {
                 if left == 0 {
@@ -122,14 +122,14 @@ mod tests {
                 left -= 1;
                 Ok(String::new())
             };
-            let refused =
-                push_all("greet", false, actions(&["a", "b", "c"]), &mut push).unwrap_err();
+            let refused = push_all("greet", false, actions(labels), &mut push).unwrap_err();
             assert_eq!(refused, Error::tool(expected));
         };
-        check(0, "No more.");
+        check(&["a"], 0, "No more.");
         check(
+            &["a", "b", "c"],
             2,
-            "No more. (Of the 3 actions of this preview, the first 2 are pending.)",
+            "No more. (action 3 of 3; none of them is pending)",
         );
     }
 
