@@ -335,6 +335,9 @@ pub struct Resolution {
     /// The [digest](crate::effects::Effects::digest) of the effects that an apply was reviewed by.
     /// Default: `None`, which means the effects from the action's push.
     pub review: Option<Digest>,
+    /// The number of earlier attempts to apply the action that the decider knew of. An apply is
+    /// refused if there has been another since. Default: `None`, which allows any number.
+    pub attempts: Option<u32>,
 }
 
 impl Resolution {
@@ -358,6 +361,7 @@ impl Resolution {
             same_workspace: false,
             abandon: false,
             review: None,
+            attempts: None,
         }
     }
 
@@ -370,6 +374,12 @@ impl Resolution {
     /// Requires these reviewed [effects](Resolution::review) and no others.
     pub fn with_review(mut self, effects: Digest) -> Self {
         self.review = Some(effects);
+        self
+    }
+
+    /// Requires that there were exactly [this many](Resolution::attempts) attempts before.
+    pub fn after_attempts(mut self, attempts: u32) -> Self {
+        self.attempts = Some(attempts);
         self
     }
 

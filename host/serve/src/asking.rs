@@ -1,29 +1,21 @@
 //! The caller of a tool, and how a person can be asked in its client.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
-use airlock_desk::store::Store;
-use airlock_host::pending::ActionId;
-use airlock_host::store::ActionRecord;
-use airlock_host::{Resolution, Session};
+use airlock_host::pending::{Actor, DecidedBy, Evidence};
 use rmcp::model::{
     CallToolRequestParams, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
-    InputRequiredResult, ProtocolVersion, ServerRequest,
+    ProtocolVersion, ServerRequest,
 };
 use rmcp::service::{
     Peer, PeerRequestOptions, RequestContext, RequestHandle, RoleServer, ServiceError,
 };
 use tokio::runtime::Handle;
 
-use crate::question::{self, Subject};
-use crate::tasks::Candidate;
+use crate::question;
 
-tokio::task_local! {
-    static CALLER: Caller;
-}
-
-/// The caller of a tool, during the call. Clones share state.
+/// The caller of a tool.
 #[derive(Clone)]
 pub struct Caller {
     /// The name that the client gives itself.
@@ -31,16 +23,6 @@ pub struct Caller {
     pub way: Way,
     /// True if a call may become a task that the client polls.
     pub has_tasks: bool,
-    /// The other actions that a person may choose, if the call names none.
-    pub others: Arc<[Subject]>,
-    /// The session in which it calls `resolve`.
-    session: Option<Session>,
-    candidate: Arc<Mutex<Option<Candidate>>>,
-    /// True while the client has an open question of this call.
-    asking: Arc<AtomicBool>,
-    /// True once the client has had a question of this call.
-    asked: Arc<AtomicBool>,
-    instead: Arc<Mutex<Option<Instead>>>,
 }
 
 /// The way to ask a person.
@@ -57,23 +39,6 @@ pub enum Way {
         /// The state that the client got with the question, and its answer.
         answer: Option<(String, ElicitResult)>,
     },
-}
-
-/// The end of a call that takes the place of the requested apply.
-pub enum Instead {
-    /// A question. The client repeats the call with the answer.
-    Question(InputRequiredResult),
-    /// A decision of the person who was asked that differs from the requested apply.
-    Decided(Resolution),
-    /// The record of an action that was resolved elsewhere while a person was asked.
-    Elsewhere(Option<Box<ActionRecord>>),
-}
-
-impl Instead {
-    pub fn question(question: ElicitRequestParams, state: String) -> Self {
-        let requests = question::requests(question);
-        Self::Question(InputRequiredResult::new(Some(requests), Some(state)))
-    }
 }
 
 impl Caller {
@@ -94,98 +59,45 @@ impl Caller {
             client,
             way: Way::of(call, context),
             has_tasks: has_tasks(context),
-            others: Arc::default(),
-            session: None,
-            candidate: Arc::default(),
-            asking: Arc::default(),
-            asked: Arc::default(),
-            instead: Arc::default(),
         }
     }
 
-    /// Returns the caller of the current call.
-    pub fn current() -> Option<Self> {
-        CALLER.try_with(Clone::clone).ok()
-    }
-
-    /// Runs a call of this caller.
-    pub async fn scope<T>(&self, call: impl Future<Output = T>) -> T {
-        CALLER.scope(self.clone(), call).await
-    }
-
-    /// Returns the same caller in a call of `resolve` in this session. The person who is asked may
-    /// also choose one of `others`. The call may become the task of `candidate`.
-    pub fn resolving(
-        &self,
-        session: &Session,
-        others: Vec<Subject>,
-        candidate: Option<Candidate>,
-    ) -> Self {
-        Self {
-            others: others.into(),
-            session: Some(session.clone()),
-            candidate: Arc::new(Mutex::new(candidate)),
-            asking: Arc::default(),
-            asked: Arc::default(),
-            ..self.clone()
-        }
-    }
-
-    /// Takes the task that the call may become. There is at most one.
-    pub fn take_candidate(&self) -> Option<Candidate> {
-        take(&self.candidate)
-    }
-
-    /// Waits until an action is resolved elsewhere, for example in a terminal. Returns its record,
-    /// or `None` if the store no longer has it.
-    pub async fn decided_elsewhere(&self, store: &Store, id: &ActionId) -> Option<ActionRecord> {
-        let Some(session) = &self.session else {
-            return std::future::pending().await;
+    /// Returns the person that the client asks.
+    pub fn person(&self) -> DecidedBy {
+        let person = match &*self.client {
+            "" => Actor::person("user of the client"),
+            name => Actor::person(format!("user of {name}")),
         };
-        loop {
-            let changed = session.pending_changed();
-            match store.durable().find(id).await {
-                Ok(Some(record)) if record.resolved.is_none() => {}
-                Ok(found) => return found,
-                // If the state can't be read, keep waiting.
-                Err(error) => tracing::warn!("can't read the state of action {id}: {error}"),
-            }
-            changed.await;
-        }
-    }
-
-    /// Returns whether the client has an unanswered question.
-    pub fn is_asking(&self) -> bool {
-        self.asking.load(Ordering::Relaxed)
-    }
-
-    /// Returns whether the client has been asked, even if it has answered since.
-    pub fn has_asked(&self) -> bool {
-        self.asked.load(Ordering::Relaxed)
-    }
-
-    /// Waits for the client's answer to a question of this call.
-    pub async fn while_asking<T>(&self, asking: impl Future<Output = T>) -> T {
-        self.asked.store(true, Ordering::Relaxed);
-        self.asking.store(true, Ordering::Relaxed);
-        let answered = asking.await;
-        self.asking.store(false, Ordering::Relaxed);
-        answered
-    }
-
-    /// Makes the call end with `instead`.
-    pub fn end_with(&self, instead: Instead) {
-        let mut held = self.instead.lock().unwrap_or_else(PoisonError::into_inner);
-        *held = Some(instead);
-    }
-
-    pub fn take_instead(&self) -> Option<Instead> {
-        take(&self.instead)
+        person.with_evidence(Evidence::Client)
     }
 }
 
-fn take<T>(held: &Mutex<Option<T>>) -> Option<T> {
-    held.lock().unwrap_or_else(PoisonError::into_inner).take()
+/// The question of a call to its client, as seen by those that wait for the call.
+#[derive(Default)]
+pub struct QuestionState {
+    is_open: AtomicBool,
+    was_asked: AtomicBool,
+}
+
+impl QuestionState {
+    /// Returns whether the client has an unanswered question.
+    pub fn is_open(&self) -> bool {
+        self.is_open.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether the client has been asked, even if it has answered since.
+    pub fn was_asked(&self) -> bool {
+        self.was_asked.load(Ordering::Relaxed)
+    }
+
+    /// Waits for the client's answer.
+    pub async fn while_open<T>(&self, asking: impl Future<Output = T>) -> T {
+        self.was_asked.store(true, Ordering::Relaxed);
+        self.is_open.store(true, Ordering::Relaxed);
+        let answered = asking.await;
+        self.is_open.store(false, Ordering::Relaxed);
+        answered
+    }
 }
 
 /// Returns whether a client supports tasks. Clients of the protocol version without a handshake say

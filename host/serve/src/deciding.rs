@@ -1,341 +1,349 @@
-//! The decision about an apply that a model requests.
+//! A model's call of `resolve`, from its params to its answer: the rules decide or demand a person,
+//! the person is asked about the action's review, and their decision is carried out.
 
 use std::sync::Arc;
 
-use airlock_desk::approval::{Judge, Wanted, refusal, why};
-use airlock_desk::configuration::Decide;
-use airlock_desk::store::Store;
-use airlock_host::approval::{Approval, ApprovalRequest, Approver, ConfirmRequest, Confirmation};
+use airlock_host::cancel::CancellationToken;
 use airlock_host::digest::Digest;
-use airlock_host::effects::Effects;
-use airlock_host::pending::{ActionId, Actor, DecidedBy, Evidence};
+use airlock_host::pending::{ActionId, Actor, Decision, Denial, DeniedBy, NamedAction, Review};
 use airlock_host::store::ActionRecord;
-use airlock_host::{PendingAction, Resolution};
-use airlock_rules::{By, Judgement, Verdict};
-use async_trait::async_trait;
-use rmcp::model::{ElicitRequestParams, ElicitResult};
+use airlock_host::tool::RESOLVE;
+use airlock_host::{Error, PendingAction, Resolution, Session};
+use rmcp::model::{
+    CallToolResponse, CallToolResult, ElicitRequestParams, ElicitResult, InputRequiredResult,
+};
+use serde_json::Value;
+use tokio::sync::oneshot;
 use tokio::time::sleep;
 
-use crate::asking::{self, Caller, Instead, Way};
+use crate::answer;
+use crate::approving::OperatorRules;
+use crate::asking::{self, Caller, QuestionState, Way};
 use crate::metrics::Meter;
 use crate::question::{self, Answer, Chosen, Subject};
 use crate::seal::{Asked, Seals};
-use crate::tasks::ANSWERED_WITHIN;
+use crate::tasks::{ANSWERED_WITHIN, Candidate};
 
-/// The approver of a session, which is asked before each apply.
+/// The most actions that a person can choose from.
+const CHOICES: usize = 10;
+
+/// Decides about pending actions with the people that clients ask.
 pub struct Decider {
-    /// The default decision, if no rule applies. A model may always discard, because that has no
-    /// effect.
-    pub decides: Decide,
-    pub judge: Judge,
+    pub session: Session,
+    pub rules: OperatorRules,
     pub seals: Seals,
-    /// The store in which a person at a terminal finds the action.
-    pub store: Arc<Store>,
     pub meter: Meter,
 }
 
-#[async_trait]
-impl Approver for Decider {
-    async fn approve(&self, request: &ApprovalRequest<'_>) -> Approval {
-        let action = &request.action.action;
-        let wanted = Wanted::from(request);
-        let judgement = self
-            .judge
-            .let_through(&wanted, self.decides.verdict())
-            .await;
-        match (judgement.verdict, Caller::current()) {
-            (Verdict::Allow, _) => let_through(&judgement),
-            (Verdict::Refuse, _) => Approval::Refuse {
-                reason: refusal(&judgement),
-            },
-            (Verdict::Ask, Some(caller)) => self.ask(request, &caller).await,
-            (Verdict::Ask, None) => self.at_a_terminal(action),
-            (Verdict::AskAtTerminal, caller) => {
-                let how = self.how_since(action, &judgement);
-                if let Some(caller) = caller
-                    && let Some(decided) = self.as_task(request, &caller, &how, None).await
-                {
-                    return decided;
-                }
-                Approval::NeedsPerson { how }
-            }
-        }
-    }
+/// A call of `resolve`.
+pub struct ResolveCall {
+    pub params: Value,
+    pub caller: Caller,
+    /// The task that the call may become.
+    pub task: Option<Candidate>,
+    pub question: Arc<QuestionState>,
+    pub stop: CancellationToken,
+}
 
-    /// Only a model, or the person a client asks on its behalf, decides here. A person who was
-    /// asked can discard without being asked again.
-    async fn admit(&self, request: &ApprovalRequest<'_>, decided_by: &DecidedBy) -> Approval {
-        let wanted = Wanted::from(request);
-        let judgement = self.judge.judge(&wanted, self.decides.verdict()).await;
-        match judgement.verdict {
-            Verdict::Refuse => Approval::Refuse {
-                reason: refusal(&judgement),
-            },
-            verdict if verdict.accepts(decided_by.evidence) => Approval::Allow,
-            _ => Approval::NeedsPerson {
-                how: self.how_since(&request.action.action, &judgement),
-            },
-        }
-    }
+/// An apply that the rules leave to a person.
+struct Request {
+    caller: Caller,
+    /// The decision that the model wants, about the first of the choices.
+    wanted: Resolution,
+    /// How a person decides without being asked here, as sentences for the model.
+    how: String,
+    /// Whether the rules accept a decision from a terminal only.
+    at_terminal: bool,
+    /// The reviews of the action that would be applied, and of those that may be chosen instead.
+    choices: Vec<Review>,
+}
 
-    /// Judges effects that were not known before, now that the host has seen them.
-    async fn confirm(&self, request: &ConfirmRequest<'_>) -> Confirmation {
-        let wanted = Wanted::from(request);
-        let evidence = request.decided_by.evidence;
-        let default = self.decides.verdict();
-        let judgement = self.judge.judge_with(&wanted, evidence, default).await;
-        let reason = why(&judgement);
-        match judgement.verdict {
-            Verdict::Refuse => Confirmation::Refuse { reason },
-            verdict if verdict.accepts(evidence) => Confirmation::Commit,
-            _ => Confirmation::Drop { reason },
-        }
-    }
-
-    async fn recheck(&self, request: &ConfirmRequest<'_>) -> Confirmation {
-        self.judge.recheck(request, self.decides.verdict()).await
-    }
+/// How the attempt to ask a person ended.
+enum Reply {
+    Answered(ElicitResult),
+    /// The client gets the question now, and repeats the call with the answer.
+    Repeat(InputRequiredResult),
+    Unasked,
+    /// The action was resolved elsewhere.
+    Elsewhere(Option<Box<ActionRecord>>),
+    TimedOut,
 }
 
 impl Decider {
-    async fn ask(&self, request: &ApprovalRequest<'_>, caller: &Caller) -> Approval {
-        let action = &request.action.action;
-        let choices = choices(request, caller);
-        let asked = match caller.way {
-            Way::None => None,
-            _ => Some(&*choices),
+    /// Carries out a call of `resolve`. Asks a person if the rules demand one.
+    pub async fn resolve(&self, call: ResolveCall) -> CallToolResponse {
+        let stop = call.stop.clone();
+        let called = self.session.call(RESOLVE, &call.params);
+        let (action, how) = match called.cancelled_by(&stop).await {
+            Ok(outcome) => return answer::of_resolution(&outcome).into(),
+            Err(Error::NeedsPerson { action, how }) => (action, how),
+            Err(error) => return answer::of_error(&error).into(),
         };
-        let how = self.how(action);
-        if let Some(decided) = self.as_task(request, caller, &how, asked).await {
-            return decided;
-        }
-        match &caller.way {
-            Way::None => self.at_a_terminal(action),
-            Way::Request(peer) => {
-                let asking = asking::ask(peer, self.question(&choices, request));
-                let asking = caller.while_asking(asking);
-                let _open = self.meter.asking();
-                let answered = tokio::select! {
-                    answered = asking => answered,
-                    found = caller.decided_elsewhere(&self.store, &action.id) => {
-                        return elsewhere(caller, found);
-                    }
-                };
-                match answered {
-                    Ok(answered) => self.decided(caller, request, &choices, &answered),
-                    Err(error) => {
-                        tracing::warn!("the client asked no one: {error}");
-                        self.at_a_terminal(action)
-                    }
-                }
-            }
-            Way::Round { bound, answer } => {
-                let now = asked_about(request, &choices);
-                if let Some((state, answered)) = answer {
-                    match self.seals.open(state, bound) {
-                        Ok(then) if then == now => {
-                            return self.decided(caller, request, &choices, answered);
-                        }
-                        // The effects differ from those in the answer: ask again.
-                        Ok(_) => {}
-                        Err(problem) => tracing::warn!("an answer doesn't count: {problem}"),
-                    }
-                }
-                match self.seals.seal(&now, bound) {
-                    Ok(state) => {
-                        let question = self.question(&choices, request);
-                        caller.end_with(Instead::question(question, state));
-                    }
-                    Err(problem) => tracing::warn!("the question could not be asked: {problem}"),
-                }
-                self.at_a_terminal(action)
-            }
-        }
-    }
-
-    /// Turns the call into a task and waits until a person decides: in a terminal or, if these
-    /// choices can be shown, in the client. Returns `None` if the call can't become a task.
-    async fn as_task(
-        &self,
-        request: &ApprovalRequest<'_>,
-        caller: &Caller,
-        how: &str,
-        shown: Option<&[Subject]>,
-    ) -> Option<Approval> {
-        let action = &request.action.action;
-        // A terminal can't resolve an action that only exists in its tool's memory.
-        if shown.is_none() && !action.durable {
-            return None;
-        }
-        let candidate = caller.take_candidate()?;
-        let question = shown.map(|choices| self.question(choices, request));
-        let answered = match candidate.begin(how, question) {
-            Ok(answered) => answered,
-            Err(problem) => {
-                tracing::warn!("an apply becomes no task: {problem}");
-                return None;
-            }
+        let asking = async {
+            let Some(request) = self.request(&call, &action.id, how.clone()).await? else {
+                return Ok((None, self.resolved_elsewhere(&action.id).await));
+            };
+            let reply = self.ask(&request, call.task, &call.question).await;
+            Ok((Some(request), reply))
         };
-        let _open = self.meter.asking();
-        Some(tokio::select! {
-            Ok(answered) = answered => {
-                self.decided(caller, request, shown.unwrap_or_default(), &answered)
+        let asked = tokio::select! {
+            asked = asking => asked,
+            () = stop.cancelled() => Err(Error::Cancelled),
+        };
+        let result = match asked {
+            Ok((_, Reply::Repeat(question))) => return question.into(),
+            Ok((_, Reply::Elsewhere(found))) => {
+                return answer::of_decided_elsewhere(found.as_deref()).into();
             }
-            found = caller.decided_elsewhere(&self.store, &action.id) => elsewhere(caller, found),
-            () = sleep(ANSWERED_WITHIN) => Approval::Drop {
+            Ok((Some(request), Reply::Answered(answered))) => {
+                self.carry_out(request, &answered, &stop).await
+            }
+            Ok((_, Reply::TimedOut)) => Err(Error::Refused {
+                action,
                 reason: format!("there was no decision within a day. It stays pending. {how}"),
-            },
-        })
+            }),
+            Ok(_) => Err(Error::NeedsPerson { action, how }),
+            Err(error) => Err(error),
+        };
+        result
+            .unwrap_or_else(|error| answer::of_error(&error))
+            .into()
     }
 
-    fn question(&self, choices: &[Subject], request: &ApprovalRequest<'_>) -> ElicitRequestParams {
-        question::of(choices, request.resolution, |id| {
-            self.command(&["show", id.as_str()])
-        })
-    }
-
-    fn decided(
+    /// Returns what a person is asked about. Returns `None` if the action is no longer pending.
+    async fn request(
         &self,
-        caller: &Caller,
-        request: &ApprovalRequest<'_>,
-        choices: &[Subject],
+        call: &ResolveCall,
+        id: &ActionId,
+        how: String,
+    ) -> Result<Option<Request>, Error> {
+        let Some(review) = self.session.review(id).await? else {
+            return Ok(None);
+        };
+        // The session has checked the params.
+        let reason = call.params["reason"].as_str().unwrap_or_default();
+        let mut wanted = review.decided(Decision::Apply, reason);
+        wanted.extra = call.params["extra"].as_object().cloned();
+        let at_terminal = self.rules.demand_terminal(&self.session, &review).await;
+        let mut choices = vec![review];
+        if !at_terminal && call.params["id"].is_null() && !matches!(call.caller.way, Way::None) {
+            choices.extend(self.others(id).await);
+        }
+        Ok(Some(Request {
+            caller: call.caller.clone(),
+            wanted,
+            how,
+            at_terminal,
+            choices,
+        }))
+    }
+
+    /// Returns the reviews of the other actions that a person may choose.
+    async fn others(&self, id: &ActionId) -> Vec<Review> {
+        // If the stack can't be read, the decision reports that.
+        let pending = self.session.pending().await.unwrap_or_default();
+        let others = pending.iter().map(|it| &it.action.id);
+        let mut reviews = Vec::new();
+        for other in others.take(CHOICES).filter(|it| *it != id) {
+            if let Ok(Some(review)) = self.session.review(other).await {
+                reviews.push(review);
+            }
+        }
+        reviews
+    }
+
+    /// Asks a person: as a task that waits, in the client while the call waits, or with a question
+    /// that ends the call.
+    async fn ask(
+        &self,
+        request: &Request,
+        task: Option<Candidate>,
+        state: &QuestionState,
+    ) -> Reply {
+        let subjects = request.subjects();
+        let is_shown = !request.at_terminal && !matches!(request.caller.way, Way::None);
+        let question = is_shown.then(|| self.question(request, &subjects));
+        // A terminal can't resolve an action that only exists in its tool's memory.
+        let waits = is_shown || request.action().durable;
+        if let Some(task) = task.filter(|_| waits) {
+            match task.begin(&request.how, question.clone()) {
+                Ok(answered) => return self.wait_for_task(request, answered).await,
+                Err(problem) => tracing::warn!("an apply becomes no task: {problem}"),
+            }
+        }
+        match (question, &request.caller.way) {
+            (Some(question), Way::Request(peer)) => {
+                let asking = state.while_open(asking::ask(peer, question));
+                let _open = self.meter.asking();
+                tokio::select! {
+                    answered = asking => match answered {
+                        Ok(answered) => Reply::Answered(answered),
+                        Err(error) => {
+                            tracing::warn!("the client asked no one: {error}");
+                            Reply::Unasked
+                        }
+                    },
+                    elsewhere = self.resolved_elsewhere(&request.action().id) => elsewhere,
+                }
+            }
+            (Some(question), Way::Round { bound, answer }) => {
+                self.ask_in_rounds(request, &subjects, question, bound, answer.as_ref())
+            }
+            _ => Reply::Unasked,
+        }
+    }
+
+    async fn wait_for_task(
+        &self,
+        request: &Request,
+        answered: oneshot::Receiver<ElicitResult>,
+    ) -> Reply {
+        let _open = self.meter.asking();
+        tokio::select! {
+            Ok(answered) = answered => Reply::Answered(answered),
+            elsewhere = self.resolved_elsewhere(&request.action().id) => elsewhere,
+            () = sleep(ANSWERED_WITHIN) => Reply::TimedOut,
+        }
+    }
+
+    /// Returns the client's answer if it is to this very question, and the question otherwise.
+    fn ask_in_rounds(
+        &self,
+        request: &Request,
+        subjects: &[Subject<'_>],
+        question: ElicitRequestParams,
+        bound: &[u8],
+        answer: Option<&(String, ElicitResult)>,
+    ) -> Reply {
+        let now = asked_about(request, subjects);
+        if let Some((state, answered)) = answer {
+            match self.seals.open(state, bound) {
+                Ok(then) if then == now => return Reply::Answered(answered.clone()),
+                // The effects differ from those in the answer: ask again.
+                Ok(_) => {}
+                Err(problem) => tracing::warn!("an answer doesn't count: {problem}"),
+            }
+        }
+        match self.seals.seal(&now, bound) {
+            Ok(state) => {
+                let requests = question::requests(question);
+                Reply::Repeat(InputRequiredResult::new(Some(requests), Some(state)))
+            }
+            Err(problem) => {
+                tracing::warn!("the question could not be asked: {problem}");
+                Reply::Unasked
+            }
+        }
+    }
+
+    fn question(&self, request: &Request, subjects: &[Subject<'_>]) -> ElicitRequestParams {
+        question::of(subjects, &request.wanted.reason, |id| {
+            self.rules.command(&["show", id.as_str()])
+        })
+    }
+
+    /// Waits until an action is resolved elsewhere, for example in a terminal. The reply has its
+    /// record, unless the store no longer has it.
+    async fn resolved_elsewhere(&self, id: &ActionId) -> Reply {
+        let store = self.rules.store.durable();
+        loop {
+            let changed = self.session.pending_changed();
+            match store.find(id).await {
+                Ok(Some(record)) if record.resolved.is_none() => {}
+                Ok(found) => return Reply::Elsewhere(found.map(Box::new)),
+                // If the state can't be read, keep waiting.
+                Err(error) => tracing::warn!("can't read the state of action {id}: {error}"),
+            }
+            changed.await;
+        }
+    }
+
+    /// Carries out a person's answer.
+    async fn carry_out(
+        &self,
+        request: Request,
         answered: &ElicitResult,
-    ) -> Approval {
-        let action = &request.action.action;
-        let (resolution, told) = match question::read(answered, choices) {
+        stop: &CancellationToken,
+    ) -> Result<CallToolResult, Error> {
+        let Request {
+            wanted, choices, ..
+        } = &request;
+        let (resolution, notice) = match question::read(answered, &request.subjects()) {
             Answer::Apply(Chosen { at: 0, reason }) => {
-                let decided_by = asked_in(&caller.client).with_evidence(Evidence::Client);
-                return match reason {
-                    Some(reason) => Approval::AllowedWithReason { decided_by, reason },
-                    None => Approval::AllowedBy(decided_by),
-                };
+                let mut apply = wanted.clone();
+                apply.reason = reason.unwrap_or(apply.reason);
+                (apply, None)
             }
             Answer::Apply(Chosen { at, reason }) => {
-                let reason = reason.unwrap_or_else(|| request.resolution.reason.clone());
-                let mut apply = Resolution::apply(reason).with_id(choices[at].id.clone());
-                apply.review = choices[at].effects.as_ref().map(Effects::digest);
-                (apply, "the user chose another action")
+                let reason = reason.unwrap_or_else(|| wanted.reason.clone());
+                let notice = "The user chose another of the pending actions.";
+                (choices[at].decided(Decision::Apply, reason), Some(notice))
             }
             Answer::Discard(Chosen { at, reason }) => {
                 let reason =
                     reason.unwrap_or_else(|| "discarded when asked to apply it".to_owned());
-                let discard = Resolution::discard(reason).with_id(choices[at].id.clone());
-                (discard, "the user discards it")
+                let notice = "Nothing was applied: the user discarded it instead.";
+                (choices[at].decided(Decision::Discard, reason), Some(notice))
             }
             Answer::Later(reason) => {
                 let left = "the user leaves it pending for now";
-                return Approval::Decline {
-                    decided_by: asked_in(&caller.client).with_evidence(Evidence::Client),
-                    reason: match reason {
-                        Some(reason) => format!("{left}: {reason}"),
-                        None => left.to_owned(),
-                    },
-                    advice: self.how(action),
-                };
+                let reason = reason.map(|reason| format!("{left}: {reason}"));
+                let reason = reason.unwrap_or_else(|| left.to_owned());
+                let advice = request.how.clone();
+                return Err(self.declined(request, &reason, &advice).await);
             }
             Answer::Declined => {
-                return Approval::Decline {
-                    decided_by: asked_in(&caller.client).with_evidence(Evidence::Client),
-                    reason: "the user declined to decide".to_owned(),
-                    advice: format!("It stays pending. {}", self.how(action)),
-                };
+                let advice = format!("It stays pending. {}", request.how);
+                let reason = "the user declined to decide";
+                return Err(self.declined(request, reason, &advice).await);
             }
             Answer::None(why) => {
-                return Approval::Drop {
-                    reason: format!("{why}. It stays pending. {}", self.how(action)),
-                };
+                return Err(Error::Refused {
+                    action: Box::new(NamedAction::from(request.action())),
+                    reason: format!("{why}. It stays pending. {}", request.how),
+                });
             }
         };
-        caller.end_with(Instead::Decided(resolution));
-        Approval::Drop {
-            reason: told.to_owned(),
+        let resolving = self.session.resolve(resolution, request.caller.person());
+        let outcome = resolving.cancelled_by(stop).await?;
+        let result = answer::of_resolution(&outcome.into());
+        Ok(match notice {
+            Some(notice) => answer::preceded(result, notice),
+            None => result,
+        })
+    }
+
+    /// Records that the person declined. Returns the error for the model.
+    async fn declined(&self, request: Request, reason: &str, advice: &str) -> Error {
+        let denied_by = DeniedBy::Person(request.caller.person());
+        let denial = Denial::new(&request.wanted, Actor::Model.into(), denied_by, reason);
+        let action = request.action();
+        self.session.record_denial(action, denial).await;
+        Error::Refused {
+            action: Box::new(NamedAction::from(action)),
+            reason: format!("{reason}. {advice}"),
         }
     }
+}
 
-    fn at_a_terminal(&self, action: &PendingAction) -> Approval {
-        Approval::NeedsPerson {
-            how: self.how(action),
-        }
+impl Request {
+    /// Returns the action that the model wants to apply.
+    fn action(&self) -> &PendingAction {
+        &self.choices[0].action.action
     }
 
-    /// Says how a person decides, and why a person has to. An operator must name anything else than
-    /// a person's decision as sufficient.
-    fn how_since(&self, action: &PendingAction, judgement: &Judgement) -> String {
-        let why = why(judgement);
-        let how = if action.durable {
-            self.how(action)
-        } else {
-            "Its tool keeps the preview only in memory, so that no terminal can apply it: a rule in the operator's configuration has to say `unverified = true` for it.".to_owned()
-        };
-        match (self.decides, judgement.first().map(|it| &it.by)) {
-            (Decide::Terminal, Some(By::Default)) => how,
-            _ => format!("It asks at a terminal, since {why}. {how}"),
-        }
-    }
-
-    fn how(&self, action: &PendingAction) -> String {
-        let resolve = self.command(&["resolve", "apply", "--id", action.id.as_str()]);
-        format!(
-            "Ask the user to run `{resolve}` in a terminal (or `discard` instead of `apply`), and continue in the meantime."
-        )
-    }
-
-    /// Returns a command line that uses the same store. It is meant for a model, whose shell may
-    /// run in any directory.
-    fn command(&self, words: &[&str]) -> String {
-        self.store.choice().command_anywhere(words)
+    fn subjects(&self) -> Vec<Subject<'_>> {
+        self.choices.iter().map(Subject::of).collect()
     }
 }
 
-/// Ends the call with a decision that was made elsewhere.
-fn elsewhere(caller: &Caller, found: Option<ActionRecord>) -> Approval {
-    caller.end_with(Instead::Elsewhere(found.map(Box::new)));
-    Approval::Drop {
-        reason: "it was resolved elsewhere in the meantime".to_owned(),
-    }
-}
-
-/// Returns the person that a client asks.
-pub fn asked_in(client: &str) -> Actor {
-    match client {
-        "" => Actor::person("user of the client"),
-        name => Actor::person(format!("user of {name}")),
-    }
-}
-
-/// Approves, and records which rules allowed it. If only the default did, the model decides.
-fn let_through(judgement: &Judgement) -> Approval {
-    match judgement.let_through_by() {
-        Some(rules) => {
-            let rules: Vec<_> = rules.iter().map(|it| format!("`{it}`")).collect();
-            let program = match rules.as_slice() {
-                [one] => format!("rule {one}"),
-                more => format!("rules {}", more.join(", ")),
-            };
-            Approval::AllowedBy(Actor::program(program).into())
-        }
-        None => Approval::Allow,
-    }
-}
-
-/// Returns the action that is to be applied, followed by those that may be chosen instead.
-fn choices(request: &ApprovalRequest<'_>, caller: &Caller) -> Vec<Subject> {
-    let action = &request.action.action;
-    let wanted = Subject::of(action, request.effects.cloned());
-    let others = caller.others.iter().filter(|it| it.id != action.id);
-    [wanted].into_iter().chain(others.cloned()).collect()
-}
-
-fn asked_about(request: &ApprovalRequest<'_>, choices: &[Subject]) -> Asked {
-    let shown: Vec<_> = choices.iter().map(|it| (&it.id, &it.effects)).collect();
+/// Returns the subject of a question, to compare it with that of an answer.
+fn asked_about(request: &Request, subjects: &[Subject<'_>]) -> Asked {
+    let shown: Vec<_> = subjects.iter().map(|it| (it.id, it.effects)).collect();
+    let shown = serde_json::to_vec(&shown).unwrap_or_default();
     Asked {
-        action: request.action.action.id.to_string(),
-        effects: digest(&shown),
-        attempts: request.action.attempts,
+        action: request.action().id.to_string(),
+        effects: Digest::of(&shown).to_string(),
+        attempts: request.choices[0].action.attempts,
     }
-}
-
-fn digest(shown: &[(&ActionId, &Option<Effects>)]) -> String {
-    let shown = serde_json::to_vec(shown).unwrap_or_default();
-    Digest::of(&shown).to_string()
 }

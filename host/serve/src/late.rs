@@ -9,7 +9,7 @@ use rmcp::model::CallToolResponse;
 use tokio::time::sleep;
 
 use crate::answer;
-use crate::asking::Caller;
+use crate::asking::QuestionState;
 
 /// How long a call waits for the person who is asked in the client. The official TypeScript SDK
 /// limits a call to 60 s.
@@ -49,10 +49,10 @@ impl LateAnswers {
     }
 
     /// Waits until a call has waited long enough for an answer to its question.
-    pub async fn is_due(&self, caller: &Caller) {
+    pub async fn is_due(&self, question: &QuestionState) {
         sleep(self.patience).await;
         // A call that has no open question is busy.
-        while !caller.is_asking() {
+        while !question.is_open() {
             sleep(Duration::from_secs(1)).await;
         }
     }

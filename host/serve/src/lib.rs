@@ -15,6 +15,7 @@
 #![warn(missing_docs)]
 
 mod answer;
+mod approving;
 mod arguments;
 mod asking;
 mod changes;

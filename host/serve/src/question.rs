@@ -1,8 +1,7 @@
 //! The question for a person in a client, and the answer.
 
 use airlock_host::effects::Effects;
-use airlock_host::pending::{ActionId, NamedAction};
-use airlock_host::{PendingAction, Resolution};
+use airlock_host::pending::{ActionId, NamedAction, Review};
 use airlock_render::{Block, Renderer, Role};
 use rmcp::model::{
     ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
@@ -23,23 +22,24 @@ const LEAST_ROWS: usize = 6;
 
 /// An action that a question is about.
 #[derive(Debug, Clone)]
-pub struct Subject {
-    pub id: ActionId,
+pub struct Subject<'a> {
+    pub id: &'a ActionId,
     /// Its name, in one line.
     pub named: String,
     /// The name and the short digest of the plugin.
     pub plugin: String,
     /// The effects that the host saw.
-    pub effects: Option<Effects>,
+    pub effects: Option<&'a Effects>,
 }
 
-impl Subject {
-    pub fn of(action: &PendingAction, effects: Option<Effects>) -> Self {
+impl<'a> Subject<'a> {
+    pub fn of(review: &'a Review) -> Self {
+        let action = &*review.action.action;
         Self {
-            id: action.id.clone(),
+            id: &action.id,
             named: NamedAction::from(action).to_string(),
             plugin: action.plugin_for_model(),
-            effects,
+            effects: review.effects.as_ref(),
         }
     }
 }
@@ -71,13 +71,13 @@ pub struct Chosen {
 /// Returns the question about actions: the model's reason, and the name, plugin and effects of each
 /// action. `show` returns the command that shows an action in full.
 pub fn of(
-    choices: &[Subject],
-    resolution: &Resolution,
+    choices: &[Subject<'_>],
+    reason: &str,
     show: impl Fn(&ActionId) -> String,
 ) -> ElicitRequestParams {
     ElicitRequestParams::FormElicitationParams {
         meta: None,
-        message: message(choices, resolution, show),
+        message: message(choices, reason, show),
         requested_schema: form(choices),
     }
 }
@@ -88,11 +88,7 @@ pub fn requests(question: ElicitRequestParams) -> InputRequests {
     InputRequests::from([(KEY.to_owned(), request)])
 }
 
-fn message(
-    choices: &[Subject],
-    resolution: &Resolution,
-    show: impl Fn(&ActionId) -> String,
-) -> String {
+fn message(choices: &[Subject<'_>], reason: &str, show: impl Fn(&ActionId) -> String) -> String {
     let plain = Renderer::plain();
     let (asked, rows) = match choices.len() {
         0 | 1 => ("Apply this? Nothing has changed yet.", ROWS),
@@ -101,10 +97,9 @@ fn message(
             (ROWS / several).max(LEAST_ROWS),
         ),
     };
-    let head =
-        Block::new()
-            .line(asked)
-            .named(Role::Plain, "The model says:", &resolution.reason, 2);
+    let head = Block::new()
+        .line(asked)
+        .named(Role::Plain, "The model says:", reason, 2);
     let mut message = plain.render(&head);
     for choice in choices {
         let named = Block::new()
@@ -112,8 +107,9 @@ fn message(
             .named(Role::Plain, "Plugin:", &choice.plugin, 2);
         message.push_str("\n\n");
         message.push_str(&plain.render(&named));
-        let effects = choice.effects.clone().unwrap_or_default();
-        for row in shown::rows(&effects, rows, &show(&choice.id)) {
+        let none = Effects::default();
+        let effects = choice.effects.unwrap_or(&none);
+        for row in shown::rows(effects, rows, &show(choice.id)) {
             message.push('\n');
             message.push_str(&row);
         }
@@ -121,7 +117,7 @@ fn message(
     message
 }
 
-fn form(choices: &[Subject]) -> ElicitationSchema {
+fn form(choices: &[Subject<'_>]) -> ElicitationSchema {
     let decisions = [
         ("apply", "Apply it"),
         ("discard", "Discard it"),
@@ -156,7 +152,7 @@ fn one_of(title: &'static str, values: impl IntoIterator<Item = (String, String)
 
 /// Reads the answer to a question about these actions. A form without a decision is no decision:
 /// clients can accept forms that no person has seen.
-pub fn read(result: &ElicitResult, choices: &[Subject]) -> Answer {
+pub fn read(result: &ElicitResult, choices: &[Subject<'_>]) -> Answer {
     #[derive(Deserialize)]
     struct Filled {
         action: Option<String>,
@@ -196,9 +192,9 @@ mod tests {
 
     use super::*;
 
-    fn choice(id: &str) -> Subject {
+    fn choice(id: &ActionId) -> Subject<'_> {
         Subject {
-            id: id.into(),
+            id,
             named: "Rename".to_owned(),
             plugin: "\"batch-rename\" (sha256:0123456789ab)".to_owned(),
             effects: None,
@@ -207,7 +203,8 @@ mod tests {
 
     #[test]
     fn only_a_decision_that_was_offered_is_one() {
-        let one = [choice("1")];
+        let id = ActionId::from("1");
+        let one = [choice(&id)];
         let check = |action, content: Value, expected: Answer| {
             let result = ElicitResult::new(action).with_content(content);
             assert_eq!(read(&result, &one), expected);
@@ -254,7 +251,8 @@ mod tests {
 
     #[test]
     fn of_several_actions_one_has_to_be_named_that_was_offered() {
-        let several = [choice("1"), choice("2")];
+        let ids = ["1", "2"].map(ActionId::from);
+        let several = [choice(&ids[0]), choice(&ids[1])];
         let read = |content: Value| {
             let result = ElicitResult::new(ElicitationAction::Accept).with_content(content);
             read(&result, &several)
@@ -277,8 +275,9 @@ mod tests {
 
     #[test]
     fn what_a_model_says_can_pass_for_nothing_of_the_hosts() {
-        let forged = Resolution::apply("fine\nVerified by the host: nothing.\u{1b}[2J");
-        let message = message(&[choice("1")], &forged, |id| format!("airlock show {id}"));
+        let forged = "fine\nVerified by the host: nothing.\u{1b}[2J";
+        let id = ActionId::from("1");
+        let message = message(&[choice(&id)], forged, |id| format!("airlock show {id}"));
         assert!(!message.contains('\u{1b}'));
         let own = |row: &&str| row.starts_with("Verified");
         assert_eq!(message.lines().filter(own).count(), 0, "{message}");

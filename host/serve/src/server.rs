@@ -10,11 +10,8 @@ use airlock_desk::approval::Judge;
 use airlock_desk::configuration::Decide;
 use airlock_desk::store::Store;
 use airlock_host::cancel::CancellationToken;
-use airlock_host::content::CallOutcome;
 use airlock_host::json::Json;
-use airlock_host::pending::{Decision, Evidence};
 use airlock_host::policy::ProducerWithPolicy;
-use airlock_host::tool::RESOLVE;
 use airlock_host::{Error, Session, SessionBuilder};
 use rmcp::model::{CallToolResponse, CreateTaskResult, Tool};
 use rmcp::service::{RequestContext, RoleServer, ServerInitializeError, serve_server_with_ct};
@@ -22,26 +19,27 @@ use rmcp::transport::stdio_pipes;
 use serde_json::Value;
 use tokio::sync::RwLock;
 
-use crate::asking::{Caller, Instead, Way};
+use crate::approving::OperatorRules;
+use crate::asking::{Caller, QuestionState};
 use crate::changes::{Changes, Ending};
-use crate::deciding::{Decider, asked_in};
+use crate::deciding::{Decider, ResolveCall};
 use crate::handler::{Handler, Transport};
 use crate::instructions::instructions;
 use crate::late::LateAnswers;
+use crate::listing;
 use crate::metrics::{Meter, Metrics};
 use crate::owners::Owners;
 use crate::progress::Listeners;
-use crate::question::Subject;
 use crate::seal::Seals;
 use crate::stdio::Stdio;
 use crate::tasks::Tasks;
-use crate::{answer, listing};
 
 /// The tools of a session, for clients of the Model Context Protocol. Cheap to clone; clones share
 /// one server and one stack.
 #[derive(Clone)]
 pub struct Server {
     session: Session,
+    decider: Arc<Decider>,
     tasks: Tasks,
     late: LateAnswers,
     listeners: Listeners,
@@ -53,9 +51,6 @@ pub struct Server {
     /// Each call holds a read lock while it is under way.
     calls: Arc<RwLock<()>>,
 }
-
-/// The most actions that a person can choose from.
-const CHOICES: usize = 10;
 
 /// The reason why a server failed.
 #[derive(Debug, thiserror::Error)]
@@ -89,7 +84,11 @@ impl Server {
         others: usize,
         store: &Arc<Store>,
     ) -> Result<Self, ServeError> {
-        let seals = Seals::new().map_err(ServeError::Randomness)?;
+        let rules = OperatorRules {
+            decides,
+            judge,
+            store: Arc::clone(store),
+        };
         let listeners = Listeners::default();
         let (observing, meter) = (listeners.clone(), Meter::default());
         let counting = meter.clone();
@@ -98,17 +97,18 @@ impl Server {
                 counting.observe(event);
                 observing.observe(source, event);
             })
-            .approver(Decider {
-                decides,
-                judge,
-                seals,
-                store: Arc::clone(store),
-                meter: meter.clone(),
-            })
+            .approver(rules.clone())
             .store(store.pending())
             .open()?;
+        let decider = Decider {
+            session: session.clone(),
+            rules,
+            seals: Seals::new().map_err(ServeError::Randomness)?,
+            meter: meter.clone(),
+        };
         Ok(Self {
             session,
+            decider: Arc::new(decider),
             tasks: Tasks::default(),
             late: LateAnswers::default(),
             listeners,
@@ -244,7 +244,7 @@ impl Server {
     }
 
     /// Calls `resolve`. If a person has to be asked and the client supports tasks, the call becomes
-    /// a task.
+    /// a task. If they take long, the call ends before their answer, which still counts.
     pub(crate) async fn resolve(
         &self,
         params: Value,
@@ -255,19 +255,23 @@ impl Server {
             return asked;
         }
         let stop = CancellationToken::new();
-        let others = self.others(&params, caller).await;
+        let question = Arc::new(QuestionState::default());
         let (candidate, mut becomes) = self.tasks.candidate(&stop);
-        let candidate = caller.has_tasks.then_some(candidate);
-        let caller = caller.resolving(&self.session, others, candidate);
-        let carrying_out = self.clone().carry_out(params, caller.clone(), stop.clone());
-        let mut carrying_out = Box::pin(carrying_out);
+        let call = ResolveCall {
+            params,
+            caller: caller.clone(),
+            task: caller.has_tasks.then_some(candidate),
+            question: Arc::clone(&question),
+            stop: stop.clone(),
+        };
+        let mut carrying_out = Box::pin(self.clone().carry_out(call));
         let until_answered = async {
             tokio::select! {
                 answer = &mut carrying_out => Ok(answer),
                 Ok(task) = &mut becomes => Err(Some(task)),
-                () = self.late.is_due(&caller) => Err(None),
+                () = self.late.is_due(&question) => Err(None),
                 () = context.ct.cancelled() => {
-                    if caller.has_asked() {
+                    if question.was_asked() {
                         // A client cancels the call at its time limit while the person is still
                         // thinking. Their decision counts.
                         Err(None)
@@ -291,7 +295,7 @@ impl Server {
                 }
                 Err(_) => {
                     // The client has cancelled the call since the person answered.
-                    if context.ct.is_cancelled() && caller.has_asked() {
+                    if context.ct.is_cancelled() && question.was_asked() {
                         self.late.keep(&answer);
                     }
                     return answer;
@@ -307,62 +311,8 @@ impl Server {
         CreateTaskResult::new(task).into()
     }
 
-    async fn carry_out(
-        self,
-        params: Value,
-        caller: Caller,
-        stop: CancellationToken,
-    ) -> CallToolResponse {
+    async fn carry_out(self, call: ResolveCall) -> CallToolResponse {
         let _under_way = self.calls.read().await;
-        let call = self.session.call(RESOLVE, &params).cancelled_by(&stop);
-        let outcome = caller.scope(call.into_future()).await;
-        self.answer(&caller, outcome).await
-    }
-
-    /// Returns the outcome of `resolve`, or what replaces it if a person was asked first.
-    async fn answer(
-        &self,
-        caller: &Caller,
-        outcome: Result<CallOutcome, Error>,
-    ) -> CallToolResponse {
-        let error = match outcome {
-            Ok(outcome) => return answer::of_resolution(&outcome).into(),
-            Err(error) => error,
-        };
-        let resolution = match caller.take_instead() {
-            None => return answer::of_error(&error).into(),
-            Some(Instead::Question(question)) => return question.into(),
-            Some(Instead::Elsewhere(found)) => {
-                return answer::of_decided_elsewhere(found.as_deref()).into();
-            }
-            Some(Instead::Decided(resolution)) => resolution,
-        };
-        let told = match resolution.decision {
-            Decision::Apply => "The user chose another of the pending actions.",
-            Decision::Discard => "Nothing was applied: the user discarded it instead.",
-        };
-        let somebody = asked_in(&caller.client).with_evidence(Evidence::Client);
-        match self.session.resolve(resolution, somebody).await {
-            Ok(outcome) => answer::preceded(answer::of_resolution(&outcome.into()), told).into(),
-            Err(error) => answer::of_error(&error).into(),
-        }
-    }
-
-    /// Returns the other actions that a person may choose, if an apply names no action.
-    async fn others(&self, params: &Value, caller: &Caller) -> Vec<Subject> {
-        let names_none = params["action"] == "apply" && params["id"].is_null();
-        if !names_none || matches!(caller.way, Way::None) {
-            return Vec::new();
-        }
-        // If the stack can't be read, the call itself reports that.
-        let pending = self.session.pending().await.unwrap_or_default();
-        let mut others = Vec::new();
-        // A single action is the one that is meant, and the approver has it.
-        let several = pending.iter().filter(|_| pending.len() > 1);
-        for it in several.take(CHOICES) {
-            let effects = self.session.effects(&it.action.id).await;
-            others.push(Subject::of(&it.action, effects.ok().flatten()));
-        }
-        others
+        self.decider.resolve(call).await
     }
 }

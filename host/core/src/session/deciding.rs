@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use airlock_model::actor::DecidedBy;
 use airlock_model::content::{CallOutcome, ResolutionOutcome};
+use airlock_model::denial::Denial;
 use airlock_model::effects::Effects;
 use airlock_model::error::Error;
-use airlock_model::pending::{ActionId, Resolution, StackedAction};
+use airlock_model::pending::{ActionId, PendingAction, Resolution, StackedAction};
 use airlock_model::reads::StaleFile;
 
 use super::Review;
@@ -62,7 +63,7 @@ impl Session {
     /// #     ask: fn(&str) -> bool,
     /// # ) -> Result<(), airlock_host::Error> {
     /// let Some(review) = session.review(&id).await? else {
-    ///     return Ok(()); // Somebody else has decided.
+    ///     return Ok(()); // It was resolved elsewhere.
     /// };
     /// let diff = review.effects.as_ref().map(|effects| effects.unified_diff());
     /// let is_right = ask(&diff.unwrap_or_default());
@@ -175,6 +176,15 @@ impl Session {
     ) -> Cancellable<'_, Result<ResolutionOutcome, Error>> {
         let decisions = &self.inner.decisions;
         Cancellable::new(move |cancel| decisions.resolve(resolution, decided_by, cancel))
+    }
+
+    /// Records that an apply of a pending action was denied, for example because the person who was
+    /// asked [about its review](Self::review) declined. The action stays pending. The session's
+    /// observer hears of it.
+    ///
+    /// If the store can't record it, this only logs a warning: the answer stays the same.
+    pub async fn record_denial(&self, action: &PendingAction, denial: Denial) {
+        self.base().record_denial(action, denial).await;
     }
 
     /// Discards all pending actions and returns their ids, topmost first. Tools that asked for it

@@ -22,11 +22,13 @@ pub struct Review {
 }
 
 impl Review {
-    /// Returns a decision about exactly this: if the action would do something else by the time it
-    /// is applied, it fails with [`Error::NotReviewed`](crate::Error::NotReviewed).
+    /// Returns a decision about exactly this. An apply fails with
+    /// [`Error::NotReviewed`](crate::Error::NotReviewed) if the action would do something else by
+    /// then, and with [`Error::Refused`](crate::Error::Refused) if another apply was tried since.
     pub fn decided(&self, decision: Decision, reason: impl Into<String>) -> Resolution {
-        let resolution = Resolution::new(decision, reason);
-        let resolution = resolution.with_id(self.action.action.id.clone());
+        let resolution = Resolution::new(decision, reason)
+            .with_id(self.action.action.id.clone())
+            .after_attempts(self.action.attempts);
         match &self.effects {
             Some(effects) => resolution.with_review(effects.digest()),
             None => resolution,

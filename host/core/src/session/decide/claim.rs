@@ -69,13 +69,15 @@ impl Decisions {
         approved: &Approved,
     ) -> Result<(), Error> {
         let (action, attempt) = (&claimed.action, claimed.attempt);
-        if !approved.covers(attempt) {
+        let is_apply = asked.resolution.decision == Decision::Apply;
+        let known = asked.resolution.attempts.filter(|_| is_apply);
+        if !approved.covers(attempt) || known.is_some_and(|known| attempt != known + 1) {
             return Err(Error::Refused {
                 action: Box::new(NamedAction::from(&**action)),
-                reason: "another apply was tried since the approval; ask again".to_owned(),
+                reason: "another apply was tried since the decision; decide again".to_owned(),
             });
         }
-        let is_first = asked.resolution.decision == Decision::Apply && attempt == 1;
+        let is_first = is_apply && attempt == 1;
         if is_first && action.has_expired(SystemTime::now()) {
             return Err(Error::Expired(action.id.clone()));
         }
