@@ -1,12 +1,12 @@
-//! Makes tables of the SDKs' files, which are part of the program: a new file of theirs needs no
-//! line here. In the repository, `sdk` holds links to the SDKs' own folders, and the TypeScript
-//! SDK's archive, which `tests/toolchain/pack-node-sdk` makes; in a packed crate, all are files.
+//! Generates tables of the SDKs' files, which are part of the program, so a new file needs no line
+//! here. In the repository, `sdk` contains links to the SDKs' own folders, and the archive of the
+//! TypeScript SDK that `tests/toolchain/pack-node-sdk` makes. In a packed crate, these are files.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// Each in a folder of `sdk`, and the name of its table.
+/// The SDKs: the folder of each in `sdk`, and the name of its table.
 const SDKS: [(&str, &str); 5] = [
     ("c", "C"),
     ("go", "GO"),
@@ -56,8 +56,9 @@ fn find(folder: &Path, below: &str, names: &mut Vec<String>) -> io::Result<()> {
     Ok(())
 }
 
-/// Documents and tests, which are of use in the repository alone, and what tools leave beside
-/// sources. `exclude` in `Cargo.toml` has the same files.
+/// Returns whether a file is left out: documents and tests, which are only useful in the
+/// repository, and files that tools leave next to sources. `exclude` in `Cargo.toml` lists the same
+/// files.
 fn is_left_out(name: &str) -> bool {
     let for_the_repository = name.ends_with(".md") || name.ends_with("_test.go");
     for_the_repository || name == "__pycache__" || name.starts_with('.')

@@ -30,7 +30,7 @@ mod texts;
 
 use serde::{Deserialize, Serialize};
 
-/// One rewrite.
+/// A rewrite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Op {

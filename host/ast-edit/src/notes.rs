@@ -134,7 +134,7 @@ pub(crate) fn notes(results: &Results) -> String {
     notes
 }
 
-/// Says where matches are left unchanged, and why.
+/// Describes the places of matches that are left unchanged, and the reason.
 fn unchanged_places(reason: Reason, places: &Places, results: &Results) -> String {
     let (why, advice) = match reason {
         Reason::SyntaxError => ("being in, beside or around a syntax error".to_owned(), ""),

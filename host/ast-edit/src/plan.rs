@@ -28,7 +28,7 @@ pub(crate) struct PlannedFile {
     pub before: Before,
     /// The digest of its new bytes.
     pub after: After,
-    /// How many of its matches are replaced, starting with the first.
+    /// The number of its matches to replace, starting with the first.
     pub replacements: usize,
 }
 
@@ -72,7 +72,7 @@ struct Kept {
 
 #[derive(Serialize, Deserialize)]
 struct KeptFile {
-    /// How many bytes its path shares with the previous file's.
+    /// The number of bytes that its path has in common with the previous file's.
     shared: usize,
     /// The rest of its path.
     rest: String,

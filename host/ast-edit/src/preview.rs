@@ -26,8 +26,8 @@ const MAX_DIFF_BYTES: usize = 256 << 10;
 /// The room for the sentence about omitted diffs. A path has at most 4,096 bytes.
 const LEFT_OUT_BYTES: usize = 5 << 10;
 
-/// How long to look for the smallest diff of one file. With thousands of replacements that takes
-/// long, and any diff will do.
+/// The time to look for the smallest diff of one file. With thousands of replacements that takes
+/// long, and any diff is good enough.
 const DIFF_TIME: Duration = Duration::from_millis(250);
 
 /// The lines of context in a diff.

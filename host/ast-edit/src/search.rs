@@ -33,7 +33,7 @@ pub(crate) const NARROW: &str = "name fewer files with `paths`, or set `limit`";
 /// The most memory that all replacements of one call may take, in bytes.
 pub(crate) const MAX_EDITS_BYTES: usize = 256 << 20;
 
-/// How many files are searched between two progress reports.
+/// The number of files that are searched between two progress reports.
 const FILES_PER_REPORT: u64 = 1000;
 
 /// A search, prepared from the params.

@@ -209,7 +209,7 @@ fn inside(text: &str, workspace: &Path) -> Result<PathBuf, String> {
         match component {
             Component::Normal(name) => inside.push(name),
             Component::CurDir => {}
-            // Behind a link, `..` is not the folder it seems to be.
+            // After a link, `..` is not the folder that it seems to be.
             Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
                 return Err(outside());
             }

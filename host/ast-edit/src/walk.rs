@@ -126,7 +126,7 @@ pub(crate) fn walk_all(
     }
 }
 
-/// One walk with several roots.
+/// A walk with several roots.
 struct Walker<'a, F> {
     folder: &'a ReadableFolder,
     stopped: AtomicBool,

@@ -159,7 +159,7 @@ fn replace(path: &Path, component: &[u8]) -> std::io::Result<()> {
     };
     std::fs::create_dir_all(folder)?;
     let mut beside = tempfile::Builder::new();
-    // As for any other file, the umask determines who may read it.
+    // These permissions let the umask apply, as for any other file.
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

@@ -33,9 +33,9 @@ pub struct Fit {
     /// The world's full name.
     pub world: String,
     /// The version of the package `airlock:tool` that the component was built for, if its names
-    /// tell.
+    /// contain it.
     pub built_for: Option<String>,
-    /// All differences; empty if the component fits.
+    /// The differences. Empty if the component fits.
     pub differences: Vec<Difference>,
 }
 

@@ -36,7 +36,7 @@ pub enum NewLanguage {
 }
 
 impl NewLanguage {
-    /// All languages.
+    /// The languages.
     pub const ALL: [Self; 6] = [
         Self::Rust,
         Self::TypeScript,

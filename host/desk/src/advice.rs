@@ -9,13 +9,13 @@ use tracing::level_filters::LevelFilter;
 /// The syntax of store addresses.
 pub(crate) const ADDRESSES: &str = "a store is a file, or postgres://USER@HOST/DATABASE";
 
-/// Whether so much is logged already that asking for it would be no advice: `-v` shows what a tool
-/// logs, and `-vv` what the program does.
+/// Returns true if this level is logged already, so that there is no point in advice to log more:
+/// `-v` shows the log of a tool, and `-vv` that of the program.
 fn is_logged(level: LevelFilter) -> bool {
     LevelFilter::current() >= level
 }
 
-/// Advice on an error of a call, a decision, a session or a store.
+/// Returns advice on an error of a call, a decision, a session or a store.
 pub fn about(error: &Error) -> Option<&'static str> {
     Some(match error.root() {
         Error::Limit { kind, .. } => match kind {
@@ -30,7 +30,7 @@ pub fn about(error: &Error) -> Option<&'static str> {
                 "this is a fault of the tool; `-v` shows its log"
             }
         }
-        // As languages word what WASI calls `rofs`.
+        // Languages word WASI's `rofs` like this.
         Error::Tool { message } | Error::Failed { message }
             if message.to_lowercase().contains("read-only file system") =>
         {
@@ -97,7 +97,7 @@ fn about_store(error: &StoreError) -> Option<&'static str> {
     })
 }
 
-/// Advice on a plugin that can't be loaded.
+/// Returns advice on a plugin that can't be loaded.
 pub fn about_loading(error: &LoadError) -> &'static str {
     match error {
         LoadError::Read { .. } => "check the path and its permissions",

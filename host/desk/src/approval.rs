@@ -69,8 +69,8 @@ impl<'a> From<&ConfirmRequest<'a>> for Wanted<'a> {
 }
 
 impl Judge {
-    /// The operator is who the budget is of: the user who runs the program, or a name that a server
-    /// knows.
+    /// Creates a judge. The operator is the owner of the budget: the user who runs the program, or
+    /// a name that a server knows.
     pub fn new(rules: Rules, store: &Store, operator: impl Into<Arc<str>>) -> Self {
         Self {
             rules: Arc::new(RwLock::new(Arc::new(rules))),
@@ -79,7 +79,7 @@ impl Judge {
         }
     }
 
-    /// Replaces the rules, for all clones too.
+    /// Replaces the rules of this judge and of its clones.
     pub fn replace_rules(&self, rules: Rules) {
         let mut held = self.rules.write().unwrap_or_else(PoisonError::into_inner);
         *held = Arc::new(rules);
@@ -90,8 +90,8 @@ impl Judge {
         Arc::clone(&held)
     }
 
-    /// What is to be done with an action, and with what no rule is about `default`. Nothing is
-    /// counted.
+    /// Judges an action. If no rule is about it, the verdict is `default`. Counts nothing towards
+    /// the budget.
     pub async fn judge(&self, wanted: &Wanted<'_>, default: Verdict) -> Judgement {
         let action = wanted.action;
         let kept = match wanted.call {
@@ -114,7 +114,7 @@ impl Judge {
         judged.await
     }
 
-    /// Judges an action that only writes this file, by a tool that no rule names.
+    /// Judges an action that only writes this file, with a tool that no rule names.
     pub async fn judge_path(&self, workspace: &Path, path: &str, default: Verdict) -> Judgement {
         let is_there = workspace.join(path).exists();
         let kind = if is_there {
@@ -163,8 +163,8 @@ impl Judge {
         }
     }
 
-    /// The same, for an action that is applied at once where it is let through: it is counted in
-    /// the budget of the hour, and what that doesn't have asks a person.
+    /// Judges an action that is applied at once if the rules allow it. Counts it towards the hourly
+    /// budget, and asks a person if it exceeds the budget.
     pub async fn let_through(&self, wanted: &Wanted<'_>, default: Verdict) -> Judgement {
         let judgement = self.judge(wanted, default).await;
         match (judgement.verdict, judgement.totals) {
@@ -173,8 +173,8 @@ impl Judge {
         }
     }
 
-    /// What is to be done with an action that somebody decided about with this evidence: only what
-    /// nobody vouches for is counted.
+    /// Judges an action that was decided about with this evidence. Only a decision without evidence
+    /// counts towards the budget.
     pub async fn judge_with(
         &self,
         wanted: &Wanted<'_>,
@@ -187,7 +187,7 @@ impl Judge {
         }
     }
 
-    /// Judges once more right before a commit. The budget isn't touched.
+    /// Judges again right before a commit. Doesn't change the budget.
     pub async fn recheck(&self, request: &ConfirmRequest<'_>, default: Verdict) -> Confirmation {
         let judgement = self.judge(&Wanted::from(request), default).await;
         let reason = || {
@@ -201,11 +201,11 @@ impl Judge {
         }
     }
 
-    /// What the budget of the hour has, and what of it is spent in this workspace; none where there
+    /// Returns the hourly budget and how much of it is spent in this workspace, or `None` if there
     /// is no budget.
     ///
     /// # Errors
-    /// If the store can't be read.
+    /// Fails if the store can't be read.
     pub async fn spent(&self, workspace: Option<&Path>) -> Result<Option<Spent>, StoreError> {
         let budget = self.rules().budget();
         if budget == Budget::default() {
@@ -237,7 +237,7 @@ impl Judge {
                 "{totals} in addition to {}, where it has {budget}",
                 Totals::from(already)
             )),
-            // What can't be counted is not let through.
+            // An action that can't be counted is not allowed.
             Err(error) => judgement.beyond_budget(format!("it can't be counted: {error}")),
         }
     }
@@ -248,17 +248,17 @@ impl Judge {
     }
 }
 
-/// A budget, and how much of it is spent.
+/// A budget and the part of it that is spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Spent {
-    /// What there is for an hour.
+    /// The budget for an hour.
     pub budget: Budget,
-    /// What was let through within the last hour.
+    /// The total of the actions that were allowed within the last hour.
     pub spent: Totals,
 }
 
-/// Rules don't look at diffs, which may be long.
+/// Returns the effects without diffs, which rules don't look at and which may be long.
 fn without_diffs(effects: &Effects) -> Effects {
     let Effects {
         verified, changes, ..
@@ -275,12 +275,12 @@ fn without_diffs(effects: &Effects) -> Effects {
     bare
 }
 
-/// Why nobody may apply it, as a clause.
+/// Returns the reason why the rules refuse an action, as a clause.
 pub fn refusal(judgement: &Judgement) -> String {
     format!("the operator's rules refuse it: {}", why(judgement))
 }
 
-/// Why, as a clause: the strictest reasons.
+/// Returns the strictest reasons for a judgement, as a clause.
 pub fn why(judgement: &Judgement) -> String {
     let strictest = judgement.because.iter();
     let strictest = strictest.take_while(|it| it.verdict == judgement.verdict);
@@ -291,8 +291,8 @@ pub fn why(judgement: &Judgement) -> String {
     told.join("; ")
 }
 
-/// What a budget is for.
+/// The period of a budget.
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// How many reasons are told.
+/// The maximum number of reasons in a clause.
 const MAX_REASONS: usize = 3;

@@ -1,16 +1,16 @@
-//! The operator's file, `airlock-host.toml`: which there are, what they say, and what holds.
+//! The operator's file `airlock-host.toml`: its locations, its contents, and which setting counts.
 //!
-//! Up to three are read, each of the same [type](File):
+//! Up to three files are read, each of the same [type](File):
 //!
-//! | file | whose | what it may say |
+//! | file | owner | allowed contents |
 //! | --- | --- | --- |
-//! | the user's, or what `--config` names in its place | the operator's | everything |
-//! | the system's | the operator's | everything |
-//! | the workspace's | whoever writes there, so anybody | what narrows |
+//! | the user's, or the one that `--config` names instead | the operator | everything |
+//! | the system's | the operator | everything |
+//! | the workspace's | anyone who can write there | stricter settings only |
 //!
-//! A flag counts before the user's file, that before the system's, and that before the default.
-//! What a workspace says can only make this stricter: see [`Settings`].
-//! `host/desk/CONFIGURATION.md` says it to users, with each key.
+//! A flag takes precedence over the user's file, then come the system's file and the default. The
+//! workspace's file can only make settings stricter: see [`Settings`]. `host/desk/CONFIGURATION.md`
+//! describes each key for users.
 
 mod file;
 mod operator;
@@ -28,10 +28,10 @@ pub use problem::{Problem, Problems};
 pub use settings::{Given, Origin, Setting, Settings};
 pub use values::{Age, Decide, Grant, Memory, PathText, Timeout};
 
-/// The JSON Schema of the file, as text that ends in a newline.
+/// Returns the JSON Schema of the file, as text that ends in a newline.
 pub fn schema() -> String {
     let schema = schemars::schema_for!(File);
-    // What a type says of itself is text and numbers, which is always JSON.
+    // A schema consists of texts and numbers, which can always be written as JSON.
     let text = serde_json::to_string_pretty(&schema).unwrap_or_default();
     format!("{text}\n")
 }

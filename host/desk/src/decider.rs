@@ -1,29 +1,29 @@
-//! Who decides, for the audit trail.
+//! Actors of decisions, for the audit trail.
 
 use std::env;
 use std::fs;
 
 use airlock_host::pending::{Actor, DecidedBy, Evidence};
 
-/// For what this program decides by itself.
+/// Returns the actor of decisions that this program makes by itself.
 pub fn program() -> Actor {
     Actor::program("airlock")
 }
 
-/// The person who answered on this program's own terminal.
+/// Returns the person who answered on this program's own terminal.
 pub fn person_at_terminal() -> DecidedBy {
     Actor::person(user_at_machine()).with_evidence(Evidence::Terminal)
 }
 
-/// The caller of this program: a person, a script, or a model with a shell. The program can't tell
-/// which.
+/// Returns the caller of this program: a person, a script, or a model with a shell. The program
+/// can't tell which.
 pub fn unanswered() -> Actor {
     Actor::Unknown {
         name: Some(user_at_machine().into()),
     }
 }
 
-/// The user who runs the program: `user@machine`.
+/// Returns the user who runs the program, as `user@machine`.
 pub fn user_at_machine() -> String {
     let machine = rustix::system::uname();
     format!("{}@{}", user(), machine.nodename().to_string_lossy())
@@ -36,12 +36,12 @@ fn user() -> String {
     named.unwrap_or_else(|| {
         let id = rustix::process::geteuid().as_raw();
         let users = fs::read("/etc/passwd").unwrap_or_default();
-        // Who else is listed there may have a name in any encoding.
+        // Other users in the file may have names in any encoding.
         name_of(id, &String::from_utf8_lossy(&users)).unwrap_or_else(|| format!("uid{id}"))
     })
 }
 
-/// The name of a user of this machine: see passwd(5).
+/// Returns the name of a user of this machine: see passwd(5).
 fn name_of(id: u32, users: &str) -> Option<String> {
     let id = id.to_string();
     let mut users = users.lines().map(|line| line.split(':'));

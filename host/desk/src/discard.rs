@@ -1,4 +1,4 @@
-//! Discarding actions without asking the plugin that pushed them, which may be what failed.
+//! Discarding actions without calling the plugin that pushed them, which may be what failed.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -10,11 +10,11 @@ use airlock_host::{Error, PendingAction, Session};
 use crate::decider;
 use crate::store::Store;
 
-/// Discards those of the pushed actions that nobody has decided about, and that end with the
-/// session: their tool keeps the preview in its memory. Tells how many these were.
+/// Discards the pushed actions that are still pending and volatile. They end with the session,
+/// because their tool keeps the preview in its memory. Returns their number.
 ///
 /// # Errors
-/// If the store can't be used.
+/// Fails if the store can't be used.
 pub async fn discard_volatile(
     session: &Session,
     store: &Store,
@@ -31,11 +31,11 @@ pub async fn discard_volatile(
     Ok(left.len())
 }
 
-/// Discards those that have expired, and tells how many these were. Their plugins aren't asked:
-/// what lists them has none. What somebody has tried to apply stays.
+/// Discards the actions that have expired, and returns their number. Doesn't call their plugins,
+/// because a caller that lists actions has none. Actions with apply attempts stay.
 ///
 /// # Errors
-/// If the store can't be used.
+/// Fails if the store can't be used.
 pub async fn discard_expired(store: &Store, open: &[ActionRecord]) -> Result<usize, Error> {
     let now = SystemTime::now();
     let is_expired = |record: &&ActionRecord| {
@@ -52,7 +52,8 @@ pub async fn discard_expired(store: &Store, open: &[ActionRecord]) -> Result<usi
     Ok(count)
 }
 
-/// In one step, without asking their plugins. Where somebody else was faster, that is as well.
+/// Discards actions atomically, without calling their plugins. Skips those that another caller
+/// resolved first.
 async fn discard(
     session: &SessionId,
     store: &Store,
@@ -64,7 +65,7 @@ async fn discard(
     Ok(())
 }
 
-/// Those of the pushed actions that are pending, in their order.
+/// Returns those of the pushed actions that are pending, in their order.
 pub fn left_of(
     pushed: &[Arc<PendingAction>],
     pending: &[StackedAction],

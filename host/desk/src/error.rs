@@ -44,7 +44,7 @@ pub enum Error {
     /// The address is empty.
     #[error("the store's path is empty")]
     EmptyStorePath,
-    /// This program was built without support for this kind of store.
+    /// The program was built without support for this kind of store.
     #[error("this airlock was built without stores {place} (its feature `{feature}`)")]
     LeftOut {
         /// The kind of store, as in `in files`.
@@ -61,7 +61,7 @@ pub enum Error {
         /// The reason.
         problem: String,
     },
-    /// No action in the store has this id.
+    /// The store has no action with this id.
     #[error("there is no action {id} in the store {store}")]
     NoSuchAction {
         /// The id.
@@ -82,7 +82,7 @@ pub enum Error {
         part: ActionId,
         /// The ids and labels of some of them, the newest first.
         alike: Vec<(ActionId, String)>,
-        /// Whether there are others.
+        /// True if there are others.
         more: bool,
     },
     /// The action can't be applied here.
@@ -97,12 +97,12 @@ pub enum Error {
     Volatile {
         /// The action.
         id: ActionId,
-        /// Whether it can't be applied anywhere, rather than only not here.
+        /// True if the action can't be applied anywhere, rather than only not here.
         is_lost: bool,
         /// The next step.
         advice: String,
     },
-    /// It is unknown whether an earlier apply of the topmost action took effect.
+    /// The topmost action is interrupted: an earlier apply may have taken effect.
     #[error("the topmost action ({label}) is interrupted: {why}")]
     Interrupted {
         /// The action's label.

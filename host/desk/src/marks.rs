@@ -1,4 +1,4 @@
-//! What a listing says of a pending action beside the others, and beside what was done since.
+//! Marks of listed actions: their relations to other actions, and to what was applied since.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -11,7 +11,7 @@ use crate::Error;
 use crate::session::without_model;
 use crate::store::Store;
 
-/// How many decisions of a session are looked at, the latest first.
+/// The maximum number of decisions of a session that are inspected, latest first.
 const LOOKED_AT: usize = 100;
 
 /// The marks of the actions in a list.
@@ -19,25 +19,26 @@ const LOOKED_AT: usize = 100;
 pub struct Marks {
     same_as: HashMap<ActionId, SameAs>,
     applied_since: HashMap<ActionId, ActionId>,
-    /// Of those that could be compared.
+    /// The changed files of the actions that could be compared.
     stale: BTreeMap<ActionId, Vec<StaleFile>>,
 }
 
-/// Another action that is the same, as far as that was looked at.
+/// Another action that is equal, as far as the two were compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SameAs {
-    /// The other one, which was pushed before.
+    /// The other action, which was pushed earlier.
     pub id: ActionId,
-    /// Whether the calls that pushed them were compared too, with what they gave.
+    /// True if the calls that pushed them were compared too, including their results.
     pub by_call: bool,
 }
 
 impl Marks {
-    /// Looks at the actions, at those calls that `call_of` knows, once for each session at what was
-    /// decided there, and once for each workspace of a session at its files. Previews are not read.
+    /// Determines the marks of the actions. Looks at the calls that `call_of` knows, once for each
+    /// session at its decisions, and once for each workspace of a session at its files. Doesn't
+    /// read previews.
     ///
     /// # Errors
-    /// If the store can't be read.
+    /// Fails if the store can't be read.
     pub async fn of<'a>(
         open: &[ActionRecord],
         store: &Store,
@@ -55,24 +56,24 @@ impl Marks {
         Ok(marks)
     }
 
-    /// Another action of the list, pushed before this one by another call, that is the same by all
-    /// that a listing knows: its plugin's bytes, tool, label, details and workspace. Where both
-    /// calls are known, they had the same params and gave the same.
+    /// Returns another action of the list that was pushed earlier, by another call, and that is
+    /// equal in everything that a listing knows: its plugin's bytes, tool, label, details and
+    /// workspace. If both calls are known, their params and results are equal too.
     ///
-    /// One that is lost is no other: it can't be applied.
+    /// Never returns a lost action, because that can't be applied.
     pub fn same_as(&self, action: &PendingAction) -> Option<&SameAs> {
         self.same_as.get(&action.id)
     }
 
-    /// What another call had pushed, and was last applied to the action's workspace since it was
-    /// previewed. None where its [files](Self::stale) were compared, which tells more.
+    /// Returns the action of another call that was last applied to the action's workspace since its
+    /// preview. `None` if the action's [files](Self::stale) were compared, which says more.
     pub fn applied_since(&self, action: &PendingAction) -> Option<&ActionId> {
         let latest = self.applied_since.get(&action.id);
         latest.filter(|_| !self.stale.contains_key(&action.id))
     }
 
-    /// The files that the action is about, and that have changed since it was previewed: it can't
-    /// be applied. None is known where its workspace is gone, or elsewhere.
+    /// Returns the files that the action is about and that have changed since its preview, so that
+    /// it can't be applied. Empty if its workspace is gone or elsewhere.
     pub fn stale(&self, action: &PendingAction) -> &[StaleFile] {
         self.stale.get(&action.id).map_or(&[], Vec::as_slice)
     }
@@ -90,7 +91,7 @@ impl Marks {
             };
             match session.all_stale_files().await {
                 Ok(stale) => self.stale.extend(stale),
-                // It can be listed all the same, and applying it will tell.
+                // The action can be listed anyway, and applying it reports the problem.
                 Err(error) => tracing::warn!("whether anything is stale: {error}"),
             }
         }
@@ -102,7 +103,7 @@ impl Marks {
         call_of: impl Fn(&PendingAction) -> Option<&'a CallRecord>,
     ) {
         let mut seen: HashMap<_, Vec<&PendingAction>> = HashMap::new();
-        // A stack's lowest is its oldest.
+        // The lowest action on a stack is the oldest.
         for record in records.iter().rev() {
             let action = &record.action;
             let details = action.details.as_ref().map(|details| details.as_str());
@@ -145,7 +146,8 @@ impl Marks {
     }
 }
 
-/// What one call pushes belongs together, and is meant to be applied one after the other.
+/// Returns true if one call pushed both actions. They belong together and are meant to be applied
+/// one after the other.
 fn are_of_one_call(one: &PendingAction, other: &PendingAction) -> bool {
     one.call.is_some() && one.call == other.call
 }
@@ -154,7 +156,7 @@ fn is_same_call(one: &CallRecord, other: &CallRecord) -> bool {
     one.tool == other.tool && one.params == other.params && one.content == other.content
 }
 
-/// What was applied in a session, the latest first.
+/// Returns the actions that were applied in a session, latest first.
 async fn applied(session: &SessionId, store: &Store) -> Result<Vec<ActionRecord>, Error> {
     let query = ResolvedQuery {
         session: Some(session.clone()),
@@ -186,7 +188,7 @@ mod tests {
         SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
     }
 
-    /// Pushed by a call of its own, at a time that its id tells.
+    /// Creates an action that a separate call pushed, at the time of its id.
     fn action(id: u64) -> PendingAction {
         let (name, plugin) = (id.to_string(), Digest::of(b"plugin"));
         let mut action =
@@ -200,7 +202,7 @@ mod tests {
         ActionRecord::new("session".into(), action, state)
     }
 
-    /// The mark of an action with the id 2, above one with the id 1.
+    /// Checks the mark of an action with the id 2, above one with the id 1.
     #[track_caller]
     fn check_same(
         change: impl FnOnce(&mut PendingAction, &mut ActionRecord),
@@ -241,7 +243,7 @@ mod tests {
         check_same(|second, _| second.plugin = Digest::of(b"other"), &[], None);
         check_same(|second, _| second.workspace = None, &[], None);
         check_same(|_, first| first.state = ActionState::Lost, &[], None);
-        // What one call pushed is no second preview; an older version kept no calls.
+        // Actions of one call are not repeated previews. Older versions kept no calls.
         check_same(
             |second, first| second.call = first.action.call.clone(),
             &[],
@@ -252,7 +254,7 @@ mod tests {
             &[],
             Some(false),
         );
-        // Who has the calls knows more.
+        // Known calls are compared too.
         let first = || call("call 1", r#"{"a": 1}"#, "shown");
         let check = |second, expected| check_same(|_, _| {}, &[first(), second], expected);
         check(call("call 2", r#"{"a": 1}"#, "shown"), Some(true));

@@ -101,8 +101,8 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The engine of a program: compiled plugins are in the user's own cache, and what compiles is this
-/// program, in another process. So its `main` begins with
+/// Returns a builder for a program's engine. It keeps compiled plugins in the user's own cache, and
+/// compiles in another process of this program. So the program's `main` begins with
 /// [`airlock_host::compile::compiler_main`].
 pub fn engine(limits: Limits) -> EngineBuilder {
     let engine = Engine::builder().limits(limits);
@@ -122,15 +122,15 @@ pub fn engine(limits: Limits) -> EngineBuilder {
     }
 }
 
-/// What compiles components and parses sources: this program, in other processes.
+/// Returns the program that compiles components and parses sources: this one, in other processes.
 #[cfg(unix)]
 pub fn this_program() -> PathBuf {
-    // This leads to the very program that runs, though another may lie at its path by now.
+    // This leads to the running program, even if another one lies at its path by now.
     let running = PathBuf::from("/proc/self/exe");
     if running.exists() {
         running
     } else {
-        // Where that is not known either, the error says so when something is to be compiled.
+        // If that isn't known either, compiling reports the error.
         env::current_exe().unwrap_or_else(|_| PathBuf::from("airlock"))
     }
 }

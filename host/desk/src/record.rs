@@ -60,7 +60,7 @@ pub struct Entry<'a> {
     stale: &'a [StaleFile],
     /// The call that pushed the action; it may have pushed others too.
     call_id: Option<&'a CallId>,
-    /// That call; omitted if not requested or no longer known.
+    /// The details of the call; omitted if not requested or no longer known.
     #[serde(skip_serializing_if = "Option::is_none")]
     call: Option<Call<'a>>,
     /// The effects that the host saw in the rehearsal; omitted if there was none.
@@ -189,7 +189,7 @@ impl<'a> Denied<'a> {
     }
 }
 
-/// All that is known of an action.
+/// The complete record of an action.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Record<'a> {

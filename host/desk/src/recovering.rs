@@ -1,4 +1,4 @@
-//! Finding out what became of applies whose host stopped in the middle.
+//! Determining the outcome of applies whose host stopped midway.
 
 use airlock_host::Error;
 use airlock_host::pending::{ActionState, SessionId};
@@ -8,12 +8,12 @@ use airlock_host::store::ActionRecord;
 use crate::session::without_model;
 use crate::store::Store;
 
-/// Finds out what became of those of the actions that were cut off, each in its workspace, if that
-/// is here. Nobody need wait for that to see what is known already: what can't be found out is
-/// logged.
+/// Determines the outcome of the interrupted ones among the actions, each in its workspace if that
+/// is here. Failures outside of the store are only logged, so that callers can go on with what is
+/// known.
 ///
 /// # Errors
-/// If the store can't be used.
+/// Fails if the store can't be used.
 pub async fn recover(store: &Store, open: &[ActionRecord]) -> Result<Vec<RecoveredAction>, Error> {
     let mut places: Vec<(&SessionId, &std::path::Path)> = Vec::new();
     for record in open {

@@ -30,7 +30,7 @@ pub struct Resolved {
     pub resolution: Resolution,
     /// The tool's answer, or the reason why the decision was not carried out.
     pub outcome: Result<ResolutionOutcome, Error>,
-    /// Whether the action still exists but can't be applied any more.
+    /// True if the action still exists but can't be applied any more.
     pub is_lost: bool,
 }
 
@@ -78,7 +78,8 @@ pub async fn discard_all(
     Ok(resolved.collect())
 }
 
-/// If the store can't be read, another place reports that.
+/// Returns true if the session lists the action as lost. If the store can't be read, another place
+/// reports that.
 async fn lists_as_lost(session: &Session, action: &PendingAction) -> bool {
     let pending = session.pending().await.unwrap_or_default();
     let is_lost = |it: &StackedAction| it.state == ActionState::Lost && it.action.id == action.id;
@@ -111,7 +112,7 @@ pub struct Report<'a> {
 #[serde(untagged, rename_all_fields = "camelCase")]
 enum Details<'a> {
     Done(&'a ResolutionDetails),
-    /// The same fields, as far as they exist.
+    /// The fields that are known if the decision was not carried out.
     Failed {
         action: Decision,
         reason: &'a str,

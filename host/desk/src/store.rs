@@ -280,13 +280,13 @@ impl Store {
         &self.choice
     }
 
-    /// See [`StoreChoice::command`].
+    /// Returns a command line of this program for the same store: see [`StoreChoice::command`].
     pub fn command(&self, words: &[&str]) -> String {
         self.choice.command(words)
     }
 
-    /// Finds the action with this id, in any session. A beginning or an ending that is unique is
-    /// enough, if it has at least 4 characters: a slip of the finger must not decide.
+    /// Finds the action with this id, in any session. A unique beginning or ending of at least 4
+    /// characters is enough, so that a slip of the finger can't decide.
     ///
     /// # Errors
     /// Fails if no action or several actions match, or if the store can't be used.
@@ -381,11 +381,11 @@ impl Store {
         Ok(self.durable().denials(&record.session, id).await?)
     }
 
-    /// What no listing of a session has, or of all. Where not even an action's session can be read,
-    /// it may be one of any.
+    /// Returns the open actions of a session, or of all, that listings leave out because they can't
+    /// be read. An action whose session can't be read may belong to any.
     ///
     /// # Errors
-    /// If the store can't be used.
+    /// Fails if the store can't be used.
     pub async fn unreadable(
         &self,
         session: Option<&SessionId>,

@@ -21,7 +21,7 @@ pub struct ResolveRequest {
     pub id: Option<String>,
     /// The place of the preview, if given.
     pub session: SessionChoice,
-    /// Whether to treat the workspace as the previewed one even though it was moved, copied or
+    /// True to treat the workspace as the previewed one even though it was moved, copied or
     /// restored.
     pub same_workspace: bool,
 }
@@ -183,7 +183,7 @@ async fn find_named(
         let told = tells_by_whom(store, id.short());
         let advice = match resolved.reason.as_str() {
             "" => told,
-            // The id of its new preview, for example.
+            // For example, the reason has the id of the new preview.
             reason => format!("the reason was {reason:?}; {told}"),
         };
         return Err(advised(HostError::AlreadyResolved { id, decision }, advice));

@@ -84,7 +84,7 @@ impl Actor {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Evidence {
-    /// None: the host's caller named the actor.
+    /// The host's caller named the actor, without evidence.
     #[default]
     None,
     /// A protocol client vouches for an actor that the host can't see.
@@ -94,7 +94,7 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// All values.
+    /// The list of all values.
     pub const ALL: [Self; 3] = [Self::None, Self::Client, Self::Terminal];
 
     /// Returns a lower-case word for programs.

@@ -106,7 +106,8 @@ impl CallRecord {
             content: &self.content,
             read: &self.read,
         };
-        // Texts and values that were read as JSON can be written as JSON.
+        // Params and content are texts and values read from JSON, which can always be written as
+        // JSON.
         let plain = serde_json::to_vec(&body).unwrap_or_default();
         let body = if plain.len() > MAX_PLAIN {
             PackedBody::Pieces(packed::pieces(&plain))

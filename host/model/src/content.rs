@@ -15,7 +15,7 @@ use crate::json::Json;
 use crate::pending::{ActionId, Decision, NamedAction, PendingAction};
 pub use for_model::ForModel;
 
-/// One block of a result. Serializes in the shape of MCP's content blocks.
+/// A block of a result. Serializes in the shape of MCP's content blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -25,7 +25,7 @@ pub enum Content {
         /// The text from the tool, which may contain control characters.
         text: String,
     },
-    /// A picture.
+    /// An image.
     #[serde(rename_all = "camelCase")]
     Image {
         /// The raw bytes; base64 when serialized.
@@ -34,14 +34,14 @@ pub enum Content {
         /// The media type, such as `image/png`.
         mime_type: String,
     },
-    /// A pointer to a resource.
+    /// A link to a resource.
     #[serde(rename_all = "camelCase")]
     ResourceLink {
         /// An absolute URI.
         uri: String,
         /// The name for lists.
         name: String,
-        /// The media type behind the URI, where it is known.
+        /// The media type of the resource, if it is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mime_type: Option<String>,
     },
@@ -121,21 +121,21 @@ impl ToolResult {
 pub struct CallOutcome {
     /// Blocks for the model.
     pub content: Vec<Content>,
-    /// For programs.
+    /// Details for programs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Json>,
-    /// What this call pushed, topmost first.
+    /// The actions that this call pushed, topmost first.
     #[serde(serialize_with = "as_named")]
     pub pushed: Vec<Arc<PendingAction>>,
-    /// What the host saw what was pushed do when it was rehearsed, topmost first; or, of the tool
-    /// `resolve`, what was applied. What took too long to wait for is left out. In JSON without
-    /// what files hold.
+    /// The effects that the host saw when it rehearsed the pushed actions, topmost first. For the
+    /// tool `resolve`, the effects of the applied action. Leaves out rehearsals that took too long
+    /// to wait for. File contents are not serialized.
     #[serde(
         skip_serializing_if = "Vec::is_empty",
         serialize_with = "without_contents"
     )]
     pub effects: Vec<ActionEffects>,
-    /// The pushed actions that the host is still rehearsing: a session's `effects` waits for them,
+    /// The pushed actions that the host is still rehearsing. A session's `effects` waits for them,
     /// and so does a resolution.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rehearsing: Vec<ActionId>,
@@ -148,16 +148,17 @@ pub struct CallOutcome {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Resolved {
-    /// Apply or discard.
+    /// The decision: apply or discard.
     pub decision: Decision,
-    /// The action; none if the session's standing handler answered.
+    /// The action; `None` if the session's standing handler answered.
     pub action: Option<NamedAction>,
-    /// As of [`ResolutionOutcome::kept`].
+    /// The kept files, see [`ResolutionOutcome::kept`].
     pub kept: Vec<String>,
 }
 
 impl CallOutcome {
-    /// What a tool returned, and what it pushed meanwhile, topmost first.
+    /// Creates the outcome of a call from the tool's result and the actions that it pushed, topmost
+    /// first.
     pub fn new(result: ToolResult, pushed: Vec<Arc<PendingAction>>) -> Self {
         Self {
             content: result.content,
@@ -204,7 +205,7 @@ fn as_named<S: Serializer>(
     }))
 }
 
-/// The result of the tool `resolve`, for a model.
+/// Converts a resolution into the result of the tool `resolve`, for a model.
 impl From<ResolutionOutcome> for CallOutcome {
     fn from(outcome: ResolutionOutcome) -> Self {
         let decision = outcome.details.action;
@@ -229,17 +230,17 @@ impl From<ResolutionOutcome> for CallOutcome {
 pub struct ResolutionOutcome {
     /// Blocks for the model.
     pub content: Vec<Content>,
-    /// What was decided, about what.
+    /// The details of the resolution, for programs.
     pub details: ResolutionDetails,
-    /// What an apply did to the workspace, as the host saw it. None where nobody looked, as for a
-    /// discard.
+    /// The effects of the apply on the workspace, as the host saw them. `None` if they were not
+    /// observed, as for a discard.
     #[serde(skip)]
     pub effects: Option<ActionEffects>,
-    /// The action; none if the session's standing handler answered.
+    /// The action; `None` if the session's standing handler answered.
     #[serde(skip)]
     pub action: Option<NamedAction>,
-    /// Files that another program wrote to while they were replaced: where what it wrote is kept,
-    /// below the workspace.
+    /// The paths, below the workspace, of files that keep what another program wrote to a file
+    /// while it was being replaced.
     #[serde(skip)]
     pub kept: Vec<String>,
 }
@@ -262,16 +263,16 @@ impl ResolutionOutcome {
     }
 }
 
-/// The details of a resolution. The pending action's own details are not among them.
+/// The details of a resolution. They don't include the pending action's own details.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResolutionDetails {
-    /// Apply or discard.
+    /// The decision: apply or discard.
     pub action: Decision,
     /// The reason for the decision.
     pub reason: String,
-    /// What else came with the decision.
+    /// The extra values of the decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extra: Option<Map<String, Value>>,
     /// The tool that made the preview.
@@ -280,13 +281,13 @@ pub struct ResolutionDetails {
     /// The action's label.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// The details that the plugin's `apply` or `reject` returned, where they are not null.
+    /// The details that the plugin's `apply` or `reject` returned, unless they are null.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_result_details: Option<Json>,
 }
 
 impl ResolutionDetails {
-    /// What was decided, and why. All else is set field by field.
+    /// Creates details with a decision and its reason. Set the other fields directly.
     pub fn new(action: Decision, reason: String) -> Self {
         Self {
             action,

@@ -16,28 +16,28 @@ pub const DENIAL_TEXT_BYTES: usize = 4096;
 pub struct Denial {
     /// The requested decision.
     pub decision: Decision,
-    /// The asker, and the evidence for that.
+    /// The actor that asked, and the evidence for it.
     pub asked_by: DecidedBy,
     /// The asker's reason.
     pub reason: String,
-    /// Who denied it.
+    /// The authority that denied the request: a rule or a person.
     pub denied_by: DeniedBy,
-    /// Why, as a clause: the rule, or the person's words.
+    /// The reason of the denial, as a clause: the rule, or the person's words.
     pub why: String,
 }
 
-/// Who denied a request.
+/// The authority that denied a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DeniedBy {
-    /// A rule, of the operator's or of the embedder's own: it was refused.
+    /// A rule of the operator or the embedder, which refused the request.
     Rule,
-    /// A person, who was asked: they declined it.
+    /// A person who was asked and declined the request.
     Person(DecidedBy),
 }
 
 impl DeniedBy {
-    /// A lower-case word for programs: `refused` or `declined`.
+    /// Returns a lower-case word for programs: `refused` or `declined`.
     pub fn past(&self) -> &'static str {
         match self {
             DeniedBy::Rule => "refused",
@@ -45,7 +45,7 @@ impl DeniedBy {
         }
     }
 
-    /// The person.
+    /// Returns the person, if a person denied the request.
     pub fn person(&self) -> Option<&DecidedBy> {
         match self {
             DeniedBy::Rule => None,
@@ -58,22 +58,22 @@ impl DeniedBy {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DenialRecord {
-    /// Which one of the action's denials it is, counted from 1.
+    /// The number of the denial among the action's denials, counted from 1.
     pub number: u64,
-    /// When it was recorded, by the clock of the host or the server.
+    /// The time when the denial was recorded, by the clock of the host or the server.
     pub at: SystemTime,
     /// The denial.
     pub denial: Denial,
 }
 
 impl DenialRecord {
-    /// For stores: the parts of a row.
+    /// Creates a record from the parts of a row, for stores.
     pub fn new(number: u64, at: SystemTime, denial: Denial) -> Self {
         Self { number, at, denial }
     }
 }
 
-/// The text of a row.
+/// The contents of a row.
 #[derive(Serialize, Deserialize)]
 struct Row {
     decision: String,
@@ -87,7 +87,7 @@ struct Row {
 type Columns = (String, Option<String>, String);
 
 impl Denial {
-    /// The denial of this decision. Texts longer than [`DENIAL_TEXT_BYTES`] are cut.
+    /// Creates the denial of a decision. Cuts texts that are longer than [`DENIAL_TEXT_BYTES`].
     pub fn new(
         resolution: &Resolution,
         asked_by: DecidedBy,
@@ -103,7 +103,7 @@ impl Denial {
         }
     }
 
-    /// For stores: the text of a row.
+    /// Returns the text of a row, for stores.
     pub fn to_row(&self) -> String {
         let row = Row {
             decision: self.decision.as_str().to_owned(),
@@ -115,7 +115,7 @@ impl Denial {
         serde_json::to_string(&row).unwrap_or_default()
     }
 
-    /// For stores: reads the text of a row. None for a text that no version writes.
+    /// Reads the text of a row, for stores. Returns `None` for a text that no version writes.
     pub fn from_row(row: &str) -> Option<Self> {
         let row: Row = serde_json::from_str(row).ok()?;
         let denied_by = match row.declined_by {

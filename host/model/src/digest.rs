@@ -10,22 +10,22 @@ use sha2::{Digest as _, Sha256};
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// The digest of `bytes`.
+    /// Computes the digest of `bytes`.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// A digest that was computed before.
+    /// Creates a digest from its raw bytes.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The 32 raw bytes.
+    /// Returns the 32 raw bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// The 64 hexadecimal digits, without the prefix: fit for a file name.
+    /// Returns the 64 hexadecimal digits without the prefix, as for a file name.
     pub fn to_hex(&self) -> String {
         hex(&self.0)
     }
@@ -48,7 +48,7 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// Two lower-case hexadecimal digits for each byte.
+/// Returns two lower-case hexadecimal digits for each byte.
 pub fn hex(bytes: &[u8]) -> String {
     let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
     let mut text = String::with_capacity(2 * bytes.len());
@@ -58,7 +58,7 @@ pub fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// The text is not `sha256:` and 64 hexadecimal digits.
+/// An error for a text that is not `sha256:` and 64 hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a digest: expected `sha256:` and 64 hexadecimal digits")]
 pub struct ParseDigestError(String);

@@ -27,7 +27,7 @@ pub use summary::{Counts, EffectsSummary};
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Effects {
-    /// Whether the host saw the effects. If not, only the tool's preview describes them, and
+    /// True if the host saw the effects. Otherwise only the tool's preview describes them, and
     /// `changes` is empty.
     pub verified: bool,
     /// The reason why the host could not see the effects, as a clause.
@@ -35,14 +35,14 @@ pub struct Effects {
     pub problem: Option<String>,
     /// The changes, sorted by path. The list is complete if [`verified`](Self::verified) is true.
     pub changes: Vec<Change>,
-    /// Whether the tool read the clock. The clock shows the time of the push, both now and during
+    /// True if the tool read the clock. The clock shows the time of the push, both now and during
     /// the apply.
     #[serde(skip_serializing_if = "is_false")]
     pub uses_time: bool,
-    /// Whether the tool asked for random bytes. It gets the same ones when the action is applied.
+    /// True if the tool asked for random bytes. It gets the same ones when the action is applied.
     #[serde(skip_serializing_if = "is_false")]
     pub uses_randomness: bool,
-    /// Whether other lines of these files have changed since the preview. The edits are as
+    /// True if other lines of these files have changed since the preview. The edits are as
     /// previewed.
     #[serde(skip_serializing_if = "is_false")]
     pub moved: bool,
@@ -88,9 +88,9 @@ pub struct Change {
 pub enum Withheld {
     /// The file's name suggests that it holds a secret.
     Secret,
-    /// One of the versions is not UTF-8 text.
+    /// A version of the file is not UTF-8 text.
     Binary,
-    /// The file or its diff is too long, or the diffs of the action are in total.
+    /// The file or its diff is too long, or the diffs of the action are too long in total.
     TooLong,
 }
 
@@ -98,7 +98,7 @@ pub enum Withheld {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeKind {
-    /// Something new.
+    /// A new file or directory.
     Created,
     /// Changed contents, and possibly changed permissions.
     Modified,
@@ -114,7 +114,7 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    /// All values.
+    /// The list of all values.
     pub const ALL: [Self; 6] = [
         Self::Created,
         Self::Modified,
@@ -360,10 +360,10 @@ impl Effects {
     }
 }
 
-/// The number of bytes of a problem that are kept.
+/// The maximum number of bytes of a problem that are kept.
 const MAX_PROBLEM_BYTES: usize = 1000;
 
-/// The number of changes that a model gets by path. [`Effects::changes`] has all of them.
+/// The maximum number of changes that a model gets by path. [`Effects::changes`] has all of them.
 const MAX_LISTED_CHANGES: usize = 50;
 
 /// The effects of one action in a list.

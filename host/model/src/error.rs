@@ -59,7 +59,7 @@ pub enum Error {
     Limit {
         /// The tool that was called or resolved.
         tool: String,
-        /// The limit.
+        /// The limit that was exceeded.
         kind: LimitKind,
         /// A predicate that follows the tool's name.
         message: String,
@@ -142,8 +142,8 @@ pub enum Error {
         /// The cause, such as files that another program changed in the meantime.
         reason: String,
     },
-    /// Files that the action is about have changed since it was previewed. Nothing was run, and it
-    /// is pending as before: it can be discarded, or its tool called again.
+    /// Files that the action is about have changed since its preview. Nothing was run, and the
+    /// action is pending as before: discard it, or call its tool again.
     #[error(
         "nothing was applied: the preview is stale, since {}; discard it and preview again",
         StaleFiles(.files)
@@ -154,8 +154,9 @@ pub enum Error {
         /// The files; not empty.
         files: Vec<StaleFile>,
     },
-    /// What an apply does is not what was reviewed. Nothing was changed, and what it does now is
-    /// the new review: a decision that [names it](crate::pending::Resolution::review) accepts it.
+    /// The effects of an apply differ from the reviewed ones. Nothing was changed, and the current
+    /// effects are the new review: a decision that [names it](crate::pending::Resolution::review)
+    /// accepts them.
     #[error("{difference}; look at it again before you decide again")]
     Different {
         /// The action, which is pending again.
@@ -175,8 +176,8 @@ pub enum Error {
         /// The current effects.
         now: Box<Effects>,
     },
-    /// What applying it would do was not [seen by the host](crate::policy::Rehearse::Always).
-    /// Nothing was tried.
+    /// The host did not [see](crate::policy::Rehearse::Always) the effects of applying the action,
+    /// and the session requires that. Nothing was tried.
     #[error(
         "the host did not see what applying it would do, and this session demands that: {problem}"
     )]
@@ -186,9 +187,9 @@ pub enum Error {
         /// The reason, as a clause.
         problem: String,
     },
-    /// An apply of the action was cut off, and its workspace, which knows whether that took effect,
-    /// is not here. Nothing was tried. It can be discarded
-    /// [all the same](crate::pending::Resolution::abandon).
+    /// An apply of the action was interrupted, and the workspace, which records whether it took
+    /// effect, is missing or was replaced. Nothing was tried. The action can be discarded
+    /// [anyway](crate::pending::Resolution::abandon).
     #[error(
         "can't determine the outcome of an interrupted apply: workspace {} is missing or was replaced", .workspace.display()
     )]
@@ -214,8 +215,8 @@ pub enum Error {
         /// The session's workspace.
         session: Option<Arc<Path>>,
     },
-    /// As far as can be determined, the workspace at the action's path is not the one that was
-    /// previewed.
+    /// The workspace at the action's path is not the one that was previewed, as far as can be
+    /// determined.
     #[error("this action was previewed in {} {difference}", .path.display())]
     WorkspaceReplaced {
         /// The workspace's path.

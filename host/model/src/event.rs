@@ -29,7 +29,7 @@ pub enum Event {
     Log {
         /// The severity.
         level: LogLevel,
-        /// One line.
+        /// The line.
         message: String,
     },
     /// The progress of the call.
@@ -66,7 +66,7 @@ pub enum Event {
     Ended {
         /// The function that was called.
         function: ToolFunction,
-        /// Wall-clock time since it began.
+        /// The wall-clock time since it began.
         time: Duration,
         /// The [kind](crate::error::Error::kind) of the error, if the call failed.
         failure: Option<&'static str>,
@@ -76,7 +76,7 @@ pub enum Event {
     Decided {
         /// The action.
         action: ActionId,
-        /// Apply or discard.
+        /// The decision: apply or discard.
         decision: Decision,
         /// The actor that decided, and the evidence for it.
         decided_by: DecidedBy,

@@ -45,11 +45,11 @@ pub struct Machine {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WorkspaceDifference {
-    /// It was previewed on another machine.
+    /// The action was previewed on another machine.
     Machine {
-        /// That machine's name.
+        /// The name of that machine.
         previewed: String,
-        /// This machine's name.
+        /// The name of this machine.
         here: String,
     },
     /// Another file system is at the path.
@@ -179,7 +179,7 @@ fn own_id() -> Option<String> {
         .iter()
         .filter_map(|path| fs::read_to_string(path).ok())
         .map(|id| id.trim().to_owned())
-        // During its first start a machine may be `uninitialized`.
+        // A machine's id may be `uninitialized` during its first start.
         .find(|id| id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
@@ -212,7 +212,8 @@ fn born(metadata: &Metadata) -> Option<i64> {
     i64::try_from(since.as_nanos()).ok()
 }
 
-/// Other file systems derive their id from a device number, which changes with a restart.
+/// Returns the id of a file system that keeps it. Other file systems derive theirs from a device
+/// number, which changes with a restart.
 #[cfg(target_os = "linux")]
 fn file_system(path: &Path) -> Option<u64> {
     use rustix::fs::FsWord;

@@ -16,7 +16,7 @@ pub const DISCARD_INTERRUPTED: &str =
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Interruption {
-    /// All outcomes are recorded.
+    /// The outcomes are all recorded.
     #[default]
     None,
     /// The action's workspace, which records commits.
@@ -27,7 +27,7 @@ pub enum Interruption {
 }
 
 impl Interruption {
-    /// All values, in the order of their numbers.
+    /// The list of all values, in the order of their numbers.
     pub const ALL: [Self; 3] = [Self::None, Self::InWorkspace, Self::Unknown];
 
     /// Returns true if an outcome is not recorded.

@@ -1,8 +1,8 @@
-//! JSON that somebody else wrote: checked, and kept as the text that it is.
+//! JSON from other programs: checked, and kept as text.
 //!
 //! A tree of values takes up to 88 bytes of memory for each byte of text (`[{},{},…]`), and every
-//! reader of a list would build one. So a guest's JSON is read once, without building anything, and
-//! parsed only where somebody wants to look into it.
+//! reader of a list would build one. So a guest's JSON is checked once without building a tree, and
+//! parsed only when its contents are needed.
 
 mod read;
 
@@ -17,36 +17,35 @@ use serde_json::value::RawValue;
 
 use read::{Checked, Unambiguous};
 
-/// How deep arrays and objects may be inside of each other, in what is read or written: as deep as
-/// `serde_json` reads.
+/// The maximum nesting depth of arrays and objects that are read or written. `serde_json` reads no
+/// deeper either.
 pub const MAX_JSON_DEPTH: usize = 127;
 
-/// A JSON value as text, without blanks between its parts: what a tool gave as details, or as a
-/// schema.
+/// A JSON value as text, without whitespace between its parts: a tool's details or a schema.
 ///
-/// Its memory is that of the text. Members of objects stand in the order in which they were
-/// written, and a name that was written twice is there twice. Two are equal if their texts are;
-/// compared with a [`Value`], what they mean is compared. Serializes as the value that it is, which
-/// with `serde_json` costs no tree. Cheap to clone.
+/// It takes as much memory as the text. The members of objects keep the order in which they were
+/// written, and duplicate names are kept. Two values are equal if their texts are; a comparison
+/// with a [`Value`] compares their meaning. Serializes as the value, which builds no tree with
+/// `serde_json`. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Json(Arc<str>);
 
 impl Json {
-    /// Checks that `text` is JSON which [`value`](Json::value) can read, without building it.
+    /// Checks that `text` is JSON that [`value`](Json::value) can read, without building a tree.
     ///
     /// # Errors
-    /// Where it is none, has a number that no 64-bit float can hold, or is nested more than
-    /// [`MAX_JSON_DEPTH`] deep.
+    /// Fails if `text` is not JSON, has a number that no 64-bit float can hold, or is nested more
+    /// than [`MAX_JSON_DEPTH`] deep.
     pub fn checked(text: &str) -> Result<Self, serde_json::Error> {
         let _: Checked = serde_json::from_str(text)?;
         Ok(Self(without_blanks(text)))
     }
 
-    /// Reads a text of which one reader is told the value, and another the text.
+    /// Reads a text when one reader gets the value and another one the text.
     ///
     /// # Errors
-    /// As [`checked`](Json::checked), and where an object has two members of one name, of which the
-    /// two readers might take different ones.
+    /// Fails like [`checked`](Json::checked), and if an object has two members with the same name,
+    /// because the two readers might take different ones.
     pub fn read(text: &str) -> Result<(Self, Value), serde_json::Error> {
         let Unambiguous(value) = serde_json::from_str(text)?;
         Ok((Self(without_blanks(text)), value))
@@ -55,57 +54,60 @@ impl Json {
     /// Writes a value as text.
     ///
     /// # Errors
-    /// [`TooDeep`] where it is nested more than [`MAX_JSON_DEPTH`] deep.
+    /// Returns [`TooDeep`] if the value is nested more than [`MAX_JSON_DEPTH`] deep.
     pub fn of(value: &Value) -> Result<Self, TooDeep> {
         check_depth(value)?;
         Ok(Self(value.to_string().into()))
     }
 
-    /// Writes what the host itself has made.
+    /// Writes a value that the host itself has made.
     pub fn of_own(value: &impl Serialize) -> Self {
-        // What can't be written has a map with keys that are no texts, and the host makes none.
+        // Only maps with keys that are not texts can't be written, and the host makes none.
         let text = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
         Self(text.into())
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether it is the value `null`.
+    /// Returns true if this is the value `null`.
     pub fn is_null(&self) -> bool {
         &*self.0 == "null"
     }
 
-    /// The value as a tree, which may take up to 88 bytes of memory for each byte of the text.
+    /// Returns the value as a tree, which may take up to 88 bytes of memory for each byte of the
+    /// text.
     pub fn value(&self) -> Value {
-        // It was read as such once.
+        // The text was checked when this was created.
         serde_json::from_str(&self.0).unwrap_or_default()
     }
 
-    /// The value as some type.
+    /// Parses the value as some type.
     ///
     /// # Errors
-    /// Where it has another shape.
+    /// Fails if the value has another shape.
     pub fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
         serde_json::from_str(&self.0)
     }
 
-    /// Displays it with a line for each member and element, indented by two columns a level.
+    /// Displays the value with a line for each member and element, indented by two columns per
+    /// level.
     pub fn pretty(&self) -> impl fmt::Display + use<'_> {
         Pretty(&self.0)
     }
 }
 
-/// A value is nested deeper than [`MAX_JSON_DEPTH`].
+/// An error for a value that is nested deeper than [`MAX_JSON_DEPTH`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("arrays and objects are nested more than {MAX_JSON_DEPTH} deep")]
 pub struct TooDeep;
 
-/// Refuses a value that is nested too deep for code that calls itself. It doesn't call itself.
+/// Returns an error for a value that is nested too deep for recursive code. Is not recursive
+/// itself.
 pub fn check_depth(value: &Value) -> Result<(), TooDeep> {
-    // Most params are objects of plain values, for which nothing is allocated.
+    // Most params are objects of plain values, which need no allocation here.
     let is_flat = |value: &Value| !(value.is_array() || value.is_object());
     if let Value::Object(members) = value
         && members.values().all(is_flat)
@@ -157,7 +159,8 @@ impl TryFrom<Value> for Json {
     }
 }
 
-/// Drops a value of any depth; `Value` itself would call itself for each level.
+/// Drops a value of any depth without recursion. Dropping a `Value` directly recurses at each
+/// level.
 pub fn take_apart(value: Value) {
     let mut left = vec![value];
     while let Some(value) = left.pop() {
@@ -203,15 +206,15 @@ impl Serialize for Json {
 }
 
 impl<'de> Deserialize<'de> for Json {
-    /// From JSON alone.
+    /// Deserializes from JSON only.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw: Box<RawValue> = Deserialize::deserialize(deserializer)?;
         Json::checked(raw.get()).map_err(serde::de::Error::custom)
     }
 }
 
-/// The first bytes of what may be displayed in any number of them, and whether that is all. No more
-/// is written.
+/// Returns the first `most` bytes of a displayed value, and whether they are all of it. Formats no
+/// more than that.
 pub fn beginning(text: &impl fmt::Display, most: usize) -> (String, bool) {
     struct Beginning {
         text: String,
@@ -226,7 +229,7 @@ pub fn beginning(text: &impl fmt::Display, most: usize) -> (String, bool) {
             if end == text.len() {
                 Ok(())
             } else {
-                // What is displayed ends there.
+                // The error stops the formatting.
                 Err(fmt::Error)
             }
         }
@@ -240,7 +243,7 @@ pub fn beginning(text: &impl fmt::Display, most: usize) -> (String, bool) {
     (beginning.text, is_all)
 }
 
-/// JSON without what stands between its parts.
+/// Removes the whitespace between the parts of JSON.
 fn without_blanks(text: &str) -> Arc<str> {
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
     if !text.as_bytes().iter().any(is_blank) {
@@ -259,7 +262,7 @@ fn without_blanks(text: &str) -> Arc<str> {
     compact.into()
 }
 
-/// Knows which bytes of JSON stand in a string.
+/// A scanner that knows which bytes of JSON are inside a string.
 #[derive(Default)]
 struct Strings {
     is_inside: bool,
@@ -267,7 +270,7 @@ struct Strings {
 }
 
 impl Strings {
-    /// Whether the next byte belongs to a string. Its quotation marks do.
+    /// Returns true if the next byte belongs to a string, including its quotation marks.
     fn holds(&mut self, byte: u8) -> bool {
         if !self.is_inside {
             self.is_inside = byte == b'"';
@@ -283,7 +286,7 @@ impl Strings {
     }
 }
 
-/// JSON without blanks, to be displayed with a line for each part.
+/// JSON without whitespace, to be displayed with a line for each part.
 struct Pretty<'a>(&'a str);
 
 impl fmt::Display for Pretty<'_> {
@@ -308,7 +311,7 @@ impl fmt::Display for Pretty<'_> {
                 b',' | b':' => {}
                 _ => continue,
             }
-            // A closing bracket begins its line; all else ends one, or is followed by a blank.
+            // A closing bracket begins its line. Other bytes end one, or are followed by a blank.
             let end = match byte {
                 b'}' | b']' => index,
                 _ => index + 1,

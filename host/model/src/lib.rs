@@ -7,13 +7,13 @@
 //!
 //! | to | see |
 //! | --- | --- |
-//! | decide | [`pending`]: what is on a session's stack, and what is decided about it; [`denial`]: denied requests |
-//! | keep what is pending | [`store`]: the traits, and the store in memory |
-//! | bound what a plugin may do | [`policy`], [`limits`] |
-//! | read what a call gave, what it would do, and from what | [`content`], [`effects`], [`reads`], [`error`], [`event`] |
+//! | decide | [`pending`]: the actions on a session's stack and the decisions about them; [`denial`]: denied requests |
+//! | store pending actions | [`store`]: the traits, and the in-memory store |
+//! | restrict a plugin | [`policy`], [`limits`] |
+//! | read a call's result, its effects, and the files that it read | [`content`], [`effects`], [`reads`], [`error`], [`event`] |
 //! | offer tools to a model, and steer it | [`tool`], [`provider`], [`steering`] |
-//! | know what something was, later | [`digest`], [`identity`] |
-//! | take what others wrote | [`json`]: JSON as checked text; [`regular`]: files that others can change |
+//! | identify plugins and workspaces later | [`digest`], [`identity`] |
+//! | read input from other programs | [`json`]: JSON as checked text; [`regular`]: files that others can change |
 
 pub mod actor;
 pub mod call_record;

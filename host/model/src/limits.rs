@@ -165,7 +165,7 @@ pub enum LimitKind {
     ResultBytes,
     /// `EngineBuilder::live_instances`.
     LiveInstances,
-    /// The handles that a guest holds on the host's side: as many as [`Limits::open_files`], with
+    /// The handles that a guest holds on the host's side: as many as [`Limits::open_files`], plus
     /// those that each file needs.
     Handles,
 }

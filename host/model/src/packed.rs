@@ -1,5 +1,5 @@
-//! What may be long, as stores keep it: compressed (zlib, RFC 1950), and cut into pieces, so that
-//! no row has to hold all of it.
+//! Compression of potentially long data for stores (zlib, RFC 1950). The result is cut into pieces,
+//! so that no row has to hold all of it.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -8,25 +8,27 @@ use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 
-/// The most bytes of one piece.
+/// The maximum size of a piece, in bytes.
 pub(crate) const PIECE: usize = 256 << 10;
 
-/// A store that somebody has changed may hold a few bytes that unpack to more than was ever packed.
+/// The maximum size of unpacked data, in bytes. A modified store may hold a few bytes that unpack
+/// to more than was ever packed.
 const MAX_UNPACKED: u64 = 1 << 30;
 
-/// Somebody waits for it, so it is done fast rather than well.
+/// Compresses `plain` and cuts the result into pieces. Prefers speed to size, because a caller
+/// waits.
 pub(crate) fn pieces(plain: &[u8]) -> Vec<Arc<[u8]>> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
-    // Nothing that is written to memory fails.
+    // Writing to memory can't fail.
     let _ = encoder.write_all(plain);
     let compressed = encoder.finish().unwrap_or_default();
     compressed.chunks(PIECE).map(Arc::from).collect()
 }
 
-/// What was packed.
+/// Returns the data that was packed.
 ///
 /// # Errors
-/// Where these are no such pieces.
+/// Fails if the pieces can't be unpacked.
 pub(crate) fn joined(pieces: &[Arc<[u8]>]) -> io::Result<Vec<u8>> {
     let compressed: Vec<u8> = pieces.concat();
     let mut plain = Vec::new();

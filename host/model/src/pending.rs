@@ -2,6 +2,7 @@
 //! carried out.
 
 mod brief;
+mod resolution;
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -10,7 +11,6 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use crate::digest::Digest;
 use crate::effects::EffectsSummary;
@@ -21,6 +21,7 @@ use crate::visible::quoted;
 
 pub use crate::interruption::Interruption;
 pub use brief::{BriefAction, NamedAction};
+pub use resolution::{Decision, Resolution};
 
 /// The reason given when an [expired](PendingAction::expires_at) action is discarded.
 pub const EXPIRED: &str = "expired: not decided in time";
@@ -120,14 +121,14 @@ pub struct PendingAction {
     pub label: String,
     /// The tool that made the preview, or [`DEFAULT_SOURCE_TOOL_NAME`] if it gave no name.
     pub source_tool_name: String,
-    /// Whether the source tool belongs to the plugin. A plugin may name any other tool, and actions
+    /// True if the source tool belongs to the plugin. A plugin may name any other tool, and actions
     /// of older versions don't record this.
     pub source_is_own_tool: bool,
     /// Details for reviewers. The resolution's result doesn't include them.
     pub details: Option<Json>,
-    /// Whether the plugin's `reject` is called on a discard.
+    /// True if the plugin's `reject` is called on a discard.
     pub has_reject: bool,
-    /// Whether the action was pushed with a state, and so outlives the instance that pushed it. The
+    /// True if the action was pushed with a state, and so outlives the instance that pushed it. The
     /// state stays in the store, see [`Claimed::guest_state`](crate::store::Claimed::guest_state).
     pub durable: bool,
     /// The digest of the plugin that pushed the action. Only the same bytes may apply it.
@@ -200,14 +201,14 @@ impl PendingAction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ActionState {
-    /// On the stack and waiting for a decision: the first, or another after a failed apply.
+    /// An action on the stack that waits for a decision, possibly again after a failed apply.
     Pending,
     /// Claimed: a decision is being carried out.
     Resolving,
     /// Back on the stack after an apply whose outcome is unknown because its host stopped midway.
     Interrupted,
-    /// On the stack but volatile, and the instance or the host that held its preview in memory is
-    /// gone. It can only be discarded.
+    /// A volatile action on the stack, but the instance or the host that held its preview in memory
+    /// is gone. It can only be discarded.
     Lost,
     /// Applied.
     Applied,
@@ -216,7 +217,7 @@ pub enum ActionState {
 }
 
 impl ActionState {
-    /// All values.
+    /// The list of all values.
     pub const ALL: [Self; 6] = [
         Self::Pending,
         Self::Resolving,
@@ -281,124 +282,5 @@ impl StackedAction {
             interruption: Interruption::None,
             effects: None,
         }
-    }
-}
-
-/// A decision to apply or to discard.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Decision {
-    /// Apply the action.
-    Apply,
-    /// Discard the action.
-    Discard,
-}
-
-impl Decision {
-    /// Returns a lower-case word for programs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Decision::Apply => "apply",
-            Decision::Discard => "discard",
-        }
-    }
-
-    /// Returns the past tense: `applied` or `discarded`.
-    pub fn past(self) -> &'static str {
-        match self {
-            Decision::Apply => "applied",
-            Decision::Discard => "discarded",
-        }
-    }
-}
-
-/// A decision about an action.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-#[must_use]
-pub struct Resolution {
-    /// Apply or discard.
-    pub decision: Decision,
-    /// The reason. It reaches the plugin, and should not change what happens.
-    pub reason: String,
-    /// Extra values for the plugin.
-    pub extra: Option<Map<String, Value>>,
-    /// The action to resolve; the topmost one if `None`.
-    pub id: Option<ActionId>,
-    /// Asserts that the session's workspace is the previewed one even if its path or
-    /// [identity](crate::identity::WorkspaceIdentity) differs, because it was moved, copied or
-    /// restored.
-    pub same_workspace: bool,
-    /// Allows a discard even if the outcome of an interrupted apply can't be determined, because
-    /// the workspace is gone.
-    pub abandon: bool,
-    /// The [digest](crate::effects::Effects::digest) of the effects that an apply was reviewed by.
-    /// Default: `None`, which means the effects from the action's push.
-    pub review: Option<Digest>,
-    /// The number of earlier attempts to apply the action that the decider knew of. An apply is
-    /// refused if there has been another since. Default: `None`, which allows any number.
-    pub attempts: Option<u32>,
-}
-
-impl Resolution {
-    /// Returns a decision to apply the topmost action.
-    pub fn apply(reason: impl Into<String>) -> Self {
-        Self::new(Decision::Apply, reason)
-    }
-
-    /// Returns a decision to discard the topmost action.
-    pub fn discard(reason: impl Into<String>) -> Self {
-        Self::new(Decision::Discard, reason)
-    }
-
-    /// Returns a decision about the topmost action.
-    pub fn new(decision: Decision, reason: impl Into<String>) -> Self {
-        Self {
-            decision,
-            reason: reason.into(),
-            extra: None,
-            id: None,
-            same_workspace: false,
-            abandon: false,
-            review: None,
-            attempts: None,
-        }
-    }
-
-    /// Selects an action instead of the topmost one.
-    pub fn with_id(mut self, id: impl Into<ActionId>) -> Self {
-        self.id = Some(id.into());
-        self
-    }
-
-    /// Requires these reviewed [effects](Resolution::review) and no others.
-    pub fn with_review(mut self, effects: Digest) -> Self {
-        self.review = Some(effects);
-        self
-    }
-
-    /// Requires that there were exactly [this many](Resolution::attempts) attempts before.
-    pub fn after_attempts(mut self, attempts: u32) -> Self {
-        self.attempts = Some(attempts);
-        self
-    }
-
-    /// Asserts that the session's workspace is the previewed one, see
-    /// [`Resolution::same_workspace`].
-    pub fn in_same_workspace(mut self) -> Self {
-        self.same_workspace = true;
-        self
-    }
-
-    /// Allows a discard even if the outcome of an apply is unknown, see [`Resolution::abandon`].
-    pub fn abandoning(mut self) -> Self {
-        self.abandon = true;
-        self
-    }
-
-    /// Adds extra values for the plugin.
-    pub fn with_extra(mut self, extra: Map<String, Value>) -> Self {
-        self.extra = Some(extra);
-        self
     }
 }

@@ -1,42 +1,45 @@
-//! What an operator grants a plugin, per phase.
+//! The operator's grants for a plugin, per phase.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What the sandbox lets a guest do, by what the host is asking it for.
+/// The purpose of a call into a guest, which determines what the sandbox allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
-    /// `execute` and `reject`: the workspace can't be changed, whatever was granted.
+    /// A call of `execute` or `reject`: the workspace can't be changed, whatever was granted.
     Preview,
-    /// `apply`, whose changes nobody keeps: the grants hold, above the workspace alone.
+    /// A call of `apply` whose changes are dropped: the grants hold, but only on a layer over the
+    /// workspace.
     Rehearse,
-    /// `apply`: the grants hold.
+    /// A call of `apply`: the grants hold.
     Apply,
 }
 
-/// Whether the host applies an action on a layer that is never committed, to see what it does,
-/// before anybody decides about it.
+/// The choice of when to rehearse an action: the host applies it to a layer that is never
+/// committed, to see its effects before a decision.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Rehearse {
-    /// No.
+    /// Actions are not rehearsed.
     Never,
-    /// Where that can be done. Otherwise there is the tool's own word, which is said.
+    /// Actions are rehearsed if possible. Otherwise only the tool describes the effects, and
+    /// reports say so.
     #[default]
     Auto,
-    /// The same, and what the host has not seen can't be applied.
+    /// Actions are rehearsed if possible. An action whose effects the host has not seen can't be
+    /// applied.
     Always,
 }
 
 impl Rehearse {
-    /// All of them.
+    /// The list of all values.
     pub const ALL: [Self; 3] = [Self::Never, Self::Auto, Self::Always];
 
-    /// A lower-case word.
+    /// Returns a lower-case word.
     pub fn as_str(self) -> &'static str {
         match self {
             Rehearse::Auto => "auto",
@@ -46,43 +49,45 @@ impl Rehearse {
     }
 }
 
-/// How much of the workspace a plugin gets.
+/// The access of a plugin to the workspace.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkspaceGrant {
-    /// No access.
+    /// The plugin can't access the workspace.
     None,
-    /// Read it, in either phase.
+    /// Read access, while previewing and while applying.
     Read,
-    /// Read it while previewing, change it while applying.
+    /// Read access while previewing, and write access while applying.
     #[default]
     ReadWrite,
 }
 
-/// What one plugin may do in one session.
+/// The grants of one plugin in one session.
 ///
-/// The default is the contract's: the workspace, to read in [`Phase::Preview`] and to change in
-/// [`Phase::Apply`], and a scratch directory of its own. There is no environment, no network and no
-/// other path.
+/// The default is the contract's: the plugin can read the workspace in [`Phase::Preview`] and
+/// change it in [`Phase::Apply`], and it has its own scratch directory. There is no environment, no
+/// network and no other path.
 ///
-/// Serializes as an object with a field for each kind of grant; reading one refuses a kind that
+/// Serializes as an object with a field for each kind of grant. Deserializing fails for a kind that
 /// this version doesn't know.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Policy {
-    /// How much of the workspace the plugin gets.
+    /// The plugin's access to the workspace.
     pub workspace: WorkspaceGrant,
-    /// Whether its actions are rehearsed. None: as the session does with all.
+    /// The choice of when to rehearse the plugin's actions. `None` means the session's choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rehearse: Option<Rehearse>,
-    /// Whether clocks go on while one of its actions is applied. Else wall clocks stand at the
-    /// push, and the monotonic one moves by waiting and looking alone, as in a rehearsal.
+    /// True if clocks run while one of the plugin's actions is applied. Otherwise wall clocks stand
+    /// at the time of the push, and the monotonic clock advances only when the guest waits or reads
+    /// it, as in a rehearsal.
     #[serde(default, rename = "real-time", skip_serializing_if = "is_false")]
     pub real_time: bool,
-    /// Whether randomness is new when one of its actions is applied. Else it is the rehearsal's.
+    /// True if randomness is fresh when one of the plugin's actions is applied. Otherwise it is the
+    /// same as in the rehearsal.
     #[serde(default, rename = "fresh-randomness", skip_serializing_if = "is_false")]
     pub fresh_randomness: bool,
 }
@@ -92,37 +97,38 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl Policy {
-    /// The default grants, but the workspace can't be changed even by an apply.
+    /// Returns the default grants, except that not even an apply can change the workspace.
     pub fn read_only() -> Self {
         Self::default().with_workspace(WorkspaceGrant::Read)
     }
 
-    /// Grants this much of the workspace.
+    /// Sets the access to the workspace.
     pub fn with_workspace(mut self, workspace: WorkspaceGrant) -> Self {
         self.workspace = workspace;
         self
     }
 
-    /// Has its actions rehearsed, or not, whatever the session does with others.
+    /// Sets when to rehearse the plugin's actions, regardless of the session's choice.
     pub fn with_rehearse(mut self, rehearse: Rehearse) -> Self {
         self.rehearse = Some(rehearse);
         self
     }
 
-    /// Lets an apply see the time go by. Its effects may be others than those that were reviewed
-    /// then, which is refused; a decision that names them accepts them.
+    /// Lets clocks run during an apply. Its effects may then differ from the reviewed ones, which
+    /// is refused until a decision accepts them.
     pub fn with_real_time(mut self) -> Self {
         self.real_time = true;
         self
     }
 
-    /// Gives an apply randomness that its rehearsal had not, with the same consequence.
+    /// Gives an apply other randomness than its rehearsal had. As with real time, its effects may
+    /// then differ from the reviewed ones.
     pub fn with_fresh_randomness(mut self) -> Self {
         self.fresh_randomness = true;
         self
     }
 
-    /// What both grant.
+    /// Returns the policy that grants only what both policies grant.
     pub fn narrowed_to(&self, other: &Policy) -> Policy {
         Policy {
             workspace: self.workspace.min(other.workspace),
@@ -132,19 +138,20 @@ impl Policy {
         }
     }
 
-    /// Whether a guest may change the workspace during `phase`.
+    /// Returns true if a guest may change the workspace during `phase`.
     pub fn allows_workspace_change(&self, phase: Phase) -> bool {
         matches!(phase, Phase::Rehearse | Phase::Apply)
             && self.workspace == WorkspaceGrant::ReadWrite
     }
 
-    /// Whether a guest may read the workspace.
+    /// Returns true if a guest may read the workspace.
     pub fn allows_workspace_read(&self) -> bool {
         self.workspace >= WorkspaceGrant::Read
     }
 }
 
-/// The grants in words, one clause each, for a person who decides whether to trust a plugin.
+/// Formats the grants in words, with a clause for each, for a person who decides whether to trust a
+/// plugin.
 impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.workspace {

@@ -1,12 +1,12 @@
-//! The shapes in which model providers take tools and tool choices. Values only: nothing here sends
-//! them.
+//! The formats in which model providers take tools and tool choices. This module builds values and
+//! sends nothing.
 
 use serde_json::{Value, json};
 
 use crate::steering::{ToolChoice, TurnSettings};
 use crate::tool::ToolDefinition;
 
-/// A provider's API, as far as its requests differ.
+/// The API of a model provider, as far as its requests differ from others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Provider {
@@ -14,14 +14,14 @@ pub enum Provider {
     AnthropicMessages,
     /// OpenAI's Responses API.
     OpenAiResponses,
-    /// OpenAI's Chat Completions API, and the many that copy it.
+    /// OpenAI's Chat Completions API, and the APIs that copy it.
     OpenAiChatCompletions,
     /// Google's Gemini API, `generateContent`.
     Gemini,
 }
 
 impl Provider {
-    /// All of them.
+    /// The list of all values.
     pub const ALL: [Self; 4] = [
         Self::AnthropicMessages,
         Self::OpenAiResponses,
@@ -29,7 +29,7 @@ impl Provider {
         Self::Gemini,
     ];
 
-    /// The name of the request's field for [`tool_choice`](Provider::tool_choice).
+    /// Returns the name of the request's field for [`tool_choice`](Provider::tool_choice).
     pub fn tool_choice_field(self) -> &'static str {
         match self {
             Provider::Gemini => "toolConfig",
@@ -37,7 +37,7 @@ impl Provider {
         }
     }
 
-    /// The value of the request's field for the tool choice.
+    /// Returns the value of the request's field for the tool choice.
     pub fn tool_choice(self, choice: ToolChoice) -> Value {
         match (self, choice.tool()) {
             (Provider::AnthropicMessages, None) => json!({"type": "auto"}),
@@ -62,9 +62,8 @@ impl Provider {
         }
     }
 
-    /// The value of the request's field `tools`: `tools` in their order, and `resolve` behind them.
-    /// It is always the same for the same tools, whatever is pending, so that a provider's prompt
-    /// cache holds.
+    /// Returns the value of the request's field `tools`: `tools` in their order, then `resolve`.
+    /// The value doesn't depend on what is pending, so that a provider's prompt cache stays valid.
     pub fn tools(self, tools: &[ToolDefinition]) -> Value {
         let resolve = crate::tool::resolve_tool();
         let listed = tools.iter().chain([&resolve]);
@@ -100,8 +99,8 @@ impl Provider {
         }
     }
 
-    /// What is known of a turn with this provider that offers `resolve`. Anthropic's refuses a
-    /// forced tool together with extended thinking.
+    /// Returns the settings of a turn that offers `resolve` with this provider. Anthropic's API
+    /// refuses a forced tool together with extended thinking.
     pub fn turn(self, extended_thinking: bool) -> TurnSettings {
         TurnSettings {
             can_force: !(extended_thinking && self == Provider::AnthropicMessages),

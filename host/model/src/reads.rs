@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct ReadFiles {
     /// The files.
     pub files: BTreeMap<String, ReadFile>,
-    /// Whether the tool read more files than are recorded here.
+    /// True if the tool read more files than are recorded here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
 }
@@ -48,8 +48,9 @@ impl ReadFiles {
     }
 }
 
-/// Everything that a rehearsal looked at: names, metadata, listings and contents. Maps each path to
-/// a fingerprint: 1 for a missing file, 0 for one that must be treated as changed.
+/// The fingerprints of everything that a rehearsal looked at: names, metadata, listings and
+/// contents, by path. A missing file has the fingerprint 1, and one that must be treated as changed
+/// has 0.
 ///
 /// If any of them has changed, the rehearsal may have another result.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

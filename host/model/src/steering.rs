@@ -1,5 +1,5 @@
-//! Reminders of pending actions that a model gets before its next turn, and when it is forced to
-//! decide.
+//! Reminders of pending actions that a model gets before its next turn, and the rules for forcing
+//! it to decide.
 //!
 //! Nothing here is stored. The stack provides the pending actions, and a new conversation gets its
 //! reminders again.
@@ -12,7 +12,7 @@ use crate::pending::{ActionId, ActionState, BriefAction};
 
 pub use reminder::{REMINDER, Reminder, ReminderKind};
 
-/// When to force a model to call `resolve`.
+/// The choice of when to force a model to call `resolve`.
 ///
 /// Steering concerns the topmost action. Each action that is newly on top starts afresh: one that
 /// was just pushed, one that was below another, and one that is back after a failed apply. While
@@ -28,7 +28,7 @@ pub enum ToolChoicePolicy {
         /// only reminders continue.
         max_forced: u32,
     },
-    /// Never forces or reminds.
+    /// Neither forces nor reminds.
     Off,
 }
 
@@ -41,12 +41,12 @@ impl Default for ToolChoicePolicy {
 /// The capabilities of the next turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TurnSettings {
-    /// Whether the model is offered `resolve`. A turn without it gets no reminders, forces nothing,
+    /// True if the model is offered `resolve`. A turn without it gets no reminders, forces nothing,
     /// and doesn't count as ignored.
     pub offers_resolve: bool,
-    /// Whether the provider can force a model to call a specific tool.
+    /// True if the provider can force a model to call a specific tool.
     pub can_force: bool,
-    /// Whether the model uses extended thinking. Some providers can't force a tool then.
+    /// True if the model uses extended thinking. Some providers can't force a tool then.
     pub extended_thinking: bool,
 }
 
@@ -79,7 +79,7 @@ pub struct NextTurn {
 pub enum ToolChoice {
     /// Any tool, or none.
     Auto,
-    /// `resolve`.
+    /// The tool `resolve`.
     Resolve,
 }
 
@@ -154,7 +154,7 @@ struct Top {
     ignored: u32,
     /// The number of ignored turns before the next reminder.
     pause: u32,
-    /// Whether the last turn could have decided, and did not.
+    /// True if the last turn could have decided and did not.
     overdue: bool,
     /// The number of forced turns that took place.
     forced: u32,
@@ -355,7 +355,7 @@ mod tests {
         stacked(id, 0, ActionState::Pending)
     }
 
-    /// Of each reminder, the ids.
+    /// Returns the ids of each reminder.
     fn ids(reminders: &[Reminder]) -> Vec<Vec<&str>> {
         reminders
             .iter()
@@ -470,7 +470,7 @@ mod tests {
                 ("ba", PLAIN, Auto, "b", Ignored),
                 ("ba", PLAIN, Resolve, "b", Ignored),
                 ("ba", PLAIN, Auto, "", Ignored),
-                // It was decided about elsewhere.
+                // It was resolved elsewhere.
                 ("a", PLAIN, Auto, "a", Ignored),
                 ("a", PLAIN, Resolve, "a", Ignored),
                 ("", PLAIN, Auto, "", Ignored),
@@ -487,7 +487,7 @@ mod tests {
             &[
                 ("ba", PLAIN, Auto, "ba", Ignored),
                 ("ba", PLAIN, Auto, "b", Ignored),
-                // Somebody had claimed it, and gives it back.
+                // Another caller had claimed it and gives it back.
                 ("bxa", PLAIN, Auto, "x", Ignored),
                 ("bxa", PLAIN, Auto, "b", Ignored),
             ],
@@ -637,7 +637,7 @@ mod tests {
     }
 
     proptest! {
-        /// The rule, as whoever has all the time there is would follow it.
+        /// Compares with a slow implementation of the rule.
         #[test]
         fn each_action_is_told_of_once_as_it_is_however_the_stack_changes(turns in turns()) {
             let mut steering = Steering::default();
@@ -657,7 +657,7 @@ mod tests {
                     if !offers_resolve {
                         break;
                     }
-                    // What is newly on top is told of again.
+                    // An action that is newly on top is due again.
                     let is_known = told.insert(*id, *attempts) == Some(*attempts);
                     if index > 0 && !is_known {
                         due.push(*id);

@@ -16,15 +16,15 @@ pub const RESOLVE: &str = "resolve";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolDefinition {
-    /// Unique in a session.
+    /// The name, which is unique in a session.
     pub name: String,
     /// The name for people.
     pub label: String,
     /// The description for models.
     pub description: String,
-    /// JSON Schema (2020-12) of the params object.
+    /// The JSON Schema (2020-12) of the params object.
     pub parameters: Json,
-    /// JSON Schema of the result's details, where the tool promises one.
+    /// The JSON Schema of the result's details, if the tool promises one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Json>,
     /// Hints about what the tool does.
@@ -36,17 +36,17 @@ pub struct ToolDefinition {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolTraits {
-    /// Left out of listings.
+    /// True if the tool is left out of listings.
     pub hidden: bool,
-    /// May push pending actions.
+    /// True if the tool may push pending actions.
     pub deferrable: bool,
-    /// Never changes anything.
+    /// True if the tool never changes anything.
     pub read_only: bool,
-    /// What it does can't be undone by calling it again.
+    /// True if the tool's effects can't be undone by calling it again.
     pub destructive: bool,
-    /// Applying an action twice has the effect of applying it once.
+    /// True if applying an action twice has the effect of applying it once.
     pub idempotent: bool,
-    /// Reaches beyond the workspace.
+    /// True if the tool reaches beyond the workspace.
     pub open_world: bool,
 }
 

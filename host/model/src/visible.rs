@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-/// Returns true for what Unicode calls default ignorable, and for other characters that are not
-/// seen themselves: marks that change the direction of text, separators of lines, blanks that are
-/// no spaces, and private use characters.
+/// Returns true for characters that can't be seen: those that Unicode calls default ignorable,
+/// marks that change the direction of text, line separators, blanks that are not spaces, and
+/// private use characters.
 pub fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -15,8 +15,8 @@ pub fn is_invisible(c: char) -> bool {
         || is_private(c)
 }
 
-/// Returns true for characters that look like spaces, and are none: a blank Braille pattern,
-/// musical note, hieroglyph and Khitan filler.
+/// Returns true for characters that look like spaces but are not: a blank Braille pattern, musical
+/// note, hieroglyph and Khitan filler.
 fn is_blank(c: char) -> bool {
     matches!(
         c,
@@ -46,7 +46,7 @@ pub(crate) fn quoted(label: &str) -> String {
     quoted
 }
 
-/// The name of a side of a diff, as git writes it: `a/` or `b/` and the path, in quotes with
+/// Returns the name of a side of a diff as git writes it: `a/` or `b/` and the path, in quotes with
 /// escapes if the path has characters that could end the line or not be seen.
 pub fn side_of_diff(side: &str, path: &str) -> String {
     let is_hidden = |c: char| c.is_control() || is_invisible(c) || matches!(c, '"' | '\\');

@@ -41,9 +41,8 @@ impl Block {
         entry(&record.action, &Status::of(record), when)
     }
 
-    /// Returns a block with what a store knows of an action, except for its
-    /// [details](Self::details). `when` formats a time for
-    /// people, for example `2026-11-22 02:12:53 +00:00 (just now)`.
+    /// Returns a block with a store's record of an action, except for its [details](Self::details).
+    /// `when` formats a time for people, for example `2026-11-22 02:12:53 +00:00 (just now)`.
     pub fn record(record: &ActionRecord, when: impl Fn(SystemTime) -> String) -> Self {
         let action = &record.action;
         let workspace = match &action.workspace {

@@ -31,7 +31,7 @@ pub struct Line {
     /// The number of leading parts that stay in one row with the beginning of the following text,
     /// if there is room.
     pub(super) joined: usize,
-    /// Whether every row has the margin.
+    /// True if every row has the margin.
     pub(super) is_quoted: bool,
 }
 
@@ -39,7 +39,7 @@ pub struct Line {
 pub(super) struct Part {
     pub role: Role,
     pub text: String,
-    /// Whether rows that begin with this part have the margin.
+    /// True if rows that begin with this part have the margin.
     pub is_quoted: bool,
 }
 

@@ -5,7 +5,8 @@ use airlock_model::content::Content;
 use super::{Block, Line, Role};
 
 impl Block {
-    /// A result's content, quoted: texts as they are, and in a line what is no text.
+    /// Returns a block with a result's content, quoted. Texts are shown as they are, and any other
+    /// content is described in a line.
     pub fn content(content: &[Content]) -> Self {
         content.iter().fold(Block::new(), Block::with_content)
     }

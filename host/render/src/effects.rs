@@ -1,4 +1,4 @@
-//! What the host saw an action do to the workspace.
+//! The effects of an action on the workspace.
 
 use airlock_model::content::Content;
 use airlock_model::effects::{Change, Effects, EffectsSummary, Facts, Identity, Withheld};
@@ -6,14 +6,14 @@ use airlock_model::effects::{Change, Effects, EffectsSummary, Facts, Identity, W
 use super::{Block, Line, Role};
 
 impl Block {
-    /// What an action would do, or that there is the tool's own word alone, with what files would
-    /// hold.
+    /// Returns a block with the effects of an action: a line that says whether the host verified
+    /// them, and each change with its diff or another description of the contents.
     pub fn effects(effects: &Effects) -> Self {
         Self::effects_below(effects, &[])
     }
 
-    /// The same, where the preview stands above: a diff that is there, word for word, is not shown
-    /// again.
+    /// Returns the same block as [`effects`](Self::effects), to be shown below the preview. A diff
+    /// that the preview contains word for word is not shown again.
     pub fn effects_below(effects: &Effects, preview: &[Content]) -> Self {
         let block = Block::new().line(summary(&effects.summary()));
         effects.changes.iter().fold(block, |block, change| {
@@ -41,7 +41,8 @@ impl Block {
         })
     }
 
-    /// The same in a line; also where nobody has seen it.
+    /// Returns the summary of effects in one line. Without a summary, the line says that the
+    /// effects are not verified by the host.
     pub fn effects_summary(effects: Option<&EffectsSummary>) -> Self {
         Block::from(match effects {
             Some(effects) => summary(effects),
@@ -50,7 +51,8 @@ impl Block {
     }
 }
 
-/// Texts that are longer are not searched, since there may be a thousand diffs.
+/// The maximum length of a text that is searched for diffs, in bytes. There may be a thousand
+/// diffs.
 const SEARCHED: usize = 1 << 20;
 
 fn is_in(preview: &[Content], diff: &str) -> bool {
@@ -68,7 +70,7 @@ fn summary(effects: &EffectsSummary) -> Line {
     };
     let message = effects.to_string();
     let line = match message.split_once(':') {
-        // What is behind it may come from a tool.
+        // The rest may come from a tool.
         Some((word, rest)) => Line::new()
             .with_role(role, word)
             .with(":")
@@ -78,7 +80,7 @@ fn summary(effects: &EffectsSummary) -> Line {
     line.hanging(2)
 }
 
-/// Of a large file that is only renamed.
+/// Describes the contents of a large file that is only renamed.
 fn not_read(change: &Change) -> Option<String> {
     fn identity(facts: &Option<Facts>) -> Option<&Identity> {
         facts.as_ref()?.identity.as_deref()
@@ -88,7 +90,7 @@ fn not_read(change: &Change) -> Option<String> {
     (before.is_some() && before == after).then(|| said.to_owned())
 }
 
-/// Of contents that change, and of which there is no diff.
+/// Describes contents that change but have no diff.
 fn not_shown(change: &Change) -> Option<String> {
     let digest = |facts: &Option<Facts>| {
         let facts = facts.as_ref()?;

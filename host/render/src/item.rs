@@ -24,9 +24,9 @@ pub(super) struct Text {
     /// The beginnings of the first line and of all others.
     first: Line,
     rest: Line,
-    /// Whether lines may be left out.
+    /// True if lines may be left out.
     is_preview: bool,
-    /// Whether rows that begin with this text have the margin.
+    /// True if rows that begin with this text have the margin.
     is_quoted: bool,
 }
 

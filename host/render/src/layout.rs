@@ -43,11 +43,11 @@ pub(super) struct LaidOutLine {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
     pub indent: usize,
-    /// Whether [`MARGIN`] follows the indent.
+    /// True if [`MARGIN`] follows the indent.
     pub has_margin: bool,
     /// The number of spaces after the margin.
     pub inner: usize,
-    /// Whether [`CONTINUED`] precedes it.
+    /// True if [`CONTINUED`] precedes it.
     pub is_marked: bool,
     /// The range of the line's text.
     pub range: Range<usize>,

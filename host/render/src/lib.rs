@@ -67,7 +67,7 @@ pub use theme::{Role, Theme};
 use item::Item;
 use layout::{CONTINUED, LaidOutLine, MARGIN, Row, lay_out};
 
-/// Where blocks are shown: in which colours, and how wide.
+/// A renderer of blocks, with its colours and its width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Renderer {
     theme: Theme,
@@ -76,17 +76,17 @@ pub struct Renderer {
 }
 
 impl Renderer {
-    /// Plain text, as wide as its lines are.
+    /// Creates a renderer for plain text of any width.
     pub const fn plain() -> Self {
         Self::themed(Theme::plain())
     }
 
-    /// Text for a terminal, in its own colours.
+    /// Creates a renderer for a terminal, in the terminal's own colours, of any width.
     pub const fn ansi() -> Self {
         Self::themed(Theme::ansi())
     }
 
-    /// A renderer with these styles.
+    /// Creates a renderer with these styles.
     pub const fn themed(theme: Theme) -> Self {
         Self {
             theme,
@@ -95,22 +95,23 @@ impl Renderer {
         }
     }
 
-    /// In rows of at most so many columns. What takes more by itself, say a wide character in one
-    /// column, has a row of its own.
+    /// Sets the maximum number of columns in a row. A character that is wider, such as a wide one
+    /// with a single column, has a separate row.
     pub const fn width(mut self, columns: usize) -> Self {
         self.width = Some(columns);
         self
     }
 
-    /// With at most so many rows of each text, such as a preview's, and then one that says how many
-    /// lines more there are. For views that can be opened: who decides should have seen all of it.
+    /// Sets the maximum number of rows of each text, such as a preview. An additional row shows how
+    /// many lines are left out. Use this for views that can be opened: a person should see the
+    /// whole text before deciding.
     pub const fn max_rows(mut self, rows: usize) -> Self {
         self.max_rows = Some(rows);
         self
     }
 
-    /// The block's rows, with a line break between each two. Holds no control characters but those
-    /// and the styles' (SGR) sequences, none of which goes on behind its row.
+    /// Returns the block's rows, separated by line breaks. The only control characters are these
+    /// line breaks and the styles' (SGR) sequences, none of which continues after its row.
     pub fn render(&self, block: &Block) -> String {
         let mut page = Page {
             theme: &self.theme,
@@ -161,7 +162,7 @@ impl Renderer {
     }
 }
 
-/// What is rendered so far.
+/// The text that is rendered so far.
 struct Page<'a> {
     theme: &'a Theme,
     text: String,

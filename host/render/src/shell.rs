@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// One word, in quotes where it needs them.
+/// Returns a word, in quotes if it needs them.
 pub fn quote(word: &str) -> Cow<'_, str> {
     let harmless = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(harmless) {
@@ -11,7 +11,7 @@ pub fn quote(word: &str) -> Cow<'_, str> {
     Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
 }
 
-/// Words, as one line.
+/// Joins words to a command line. Words are quoted if necessary.
 pub fn join<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     let words: Vec<_> = words.into_iter().map(quote).collect();
     words.join(" ")

@@ -1,4 +1,4 @@
-//! Files that say what other programs do.
+//! Files that determine what other programs do.
 
 mod table;
 
@@ -37,7 +37,7 @@ pub struct ControlFiles {
     /// Patterns of the configuration, in the order of `names`.
     also: GlobSet,
     names: Vec<String>,
-    /// Whether one of these patterns has a slash.
+    /// True if one of these patterns has a slash.
     has_paths: bool,
 }
 
@@ -47,9 +47,9 @@ struct Always {
     files: Vec<&'static ControlFile>,
 }
 
-/// Compiled once, when the first path is judged. Patterns and folded paths both have small letters,
-/// so most patterns are looked up in a hash table. Patterns that ignore case would be a thousand
-/// regular expressions.
+/// The control files of the table, compiled when the first path is judged. Patterns and folded
+/// paths are both in small letters, so most patterns are looked up in a hash table. Patterns that
+/// ignore case would be a thousand regular expressions.
 static ALWAYS: LazyLock<Always> = LazyLock::new(|| Always::of(|class| class != Class::Build));
 static BUILD: LazyLock<Always> = LazyLock::new(|| Always::of(|class| class == Class::Build));
 
@@ -72,7 +72,7 @@ impl Always {
         for file in built_in().iter().filter(|file| is_meant(file.class)) {
             for pattern in &file.patterns {
                 let glob = glob(&at_any_depth(pattern), false);
-                // A test compiles each.
+                // A test compiles each pattern.
                 set.add(glob.expect("the table has patterns"));
                 files.push(file);
             }
@@ -87,13 +87,13 @@ impl Always {
 }
 
 impl ControlFiles {
-    /// The table, the additions of `also`, and exactly these `paths`.
+    /// Combines the table, the additions of `also`, and exactly these `paths`.
     pub fn new<'a>(also: &[Control], paths: impl IntoIterator<Item = &'a str>) -> Self {
         let mut set = GlobSetBuilder::new();
         let mut names = Vec::new();
         let mut has_paths = false;
         let mut add = |pattern: &str, name: &str| {
-            // Each compiled when its file was read.
+            // Each pattern was compiled when its file was read.
             if let Ok(glob) = glob(pattern, true) {
                 set.add(glob);
                 names.push(name.to_owned());
@@ -114,7 +114,7 @@ impl ControlFiles {
         }
     }
 
-    /// The name of the control file that has this path, or has it inside.
+    /// Returns the name of the control file at this path or above it.
     ///
     /// `above` is the workspace's own location, such as `project/.github`, or empty: the workspace
     /// itself may be in a control file.
@@ -128,7 +128,7 @@ impl ControlFiles {
             .or_else(|| path.split('/').any(is_short).then_some(SHORT_NAME))
     }
 
-    /// Whether a pattern with a slash has this name before a slash, as `.github/workflows` does.
+    /// Checks if a pattern with a slash has this name before a slash, as `.github/workflows` does.
     pub(crate) fn is_joint(&self, name: &str) -> bool {
         self.has_paths || JOINTS.is_match(&*folded(name))
     }
@@ -142,14 +142,14 @@ impl ControlFiles {
     }
 }
 
-/// Whether build or test runs this path, or a directory above it.
+/// Checks if builds or tests run this path, or a directory above it.
 pub fn is_for_builds(path: &str) -> bool {
     let small = small("", path);
     ends(&small).any(|end| BUILD.find(&small[..end]).is_some())
 }
 
-/// A path with the workspace's location before it, and all names folded. Windows reads a backslash
-/// as `/`.
+/// Returns a path below the workspace's location, with all names folded. A backslash counts as `/`,
+/// as it does on Windows.
 fn small(above: &str, path: &str) -> String {
     let names = above.split('/').chain(path.split(['/', '\\']));
     let names = names.filter(|name| !name.is_empty()).map(folded);
@@ -157,7 +157,7 @@ fn small(above: &str, path: &str) -> String {
     names.join("/")
 }
 
-/// Whether a name has the form of a short one: at most eight characters that end in `~` and a
+/// Checks if a name has the form of a short one: at most eight characters that end in `~` and a
 /// number, and an extension of at most three.
 fn is_short(name: &str) -> bool {
     let (stem, extension) = name.split_once('.').unwrap_or((name, ""));

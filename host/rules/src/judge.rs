@@ -59,7 +59,7 @@ impl RuleSet {
     }
 }
 
-/// All rules that apply to a workspace.
+/// The rules that apply to a workspace.
 #[derive(Debug, Clone)]
 pub struct Rules {
     operator: Vec<Rule>,
@@ -73,11 +73,11 @@ pub struct Rules {
 pub struct Subject<'a> {
     /// The tool that was called, regardless of what its plugin says.
     pub tool: &'a str,
-    /// Its plugin, by its bytes.
+    /// The plugin of the tool, by its bytes.
     pub plugin: Digest,
     /// The workspace's absolute path.
     pub workspace: Option<&'a Path>,
-    /// The effects that the host saw, if it did.
+    /// The effects, if the host saw them.
     pub effects: Option<&'a Effects>,
 }
 
@@ -132,7 +132,7 @@ impl Rules {
         for looked in &changes {
             totals.add(looked.change, looked.inside.entries.len() as u64);
             if !looked.inside.is_all {
-                // More files than the host looks through.
+                // The directory holds more files than the host looks through.
                 totals.files = u64::MAX;
             }
         }
@@ -245,7 +245,8 @@ impl<'r> Fitting<'r> {
         Self(rules.into_iter().filter(fits).collect())
     }
 
-    /// A rule that doesn't name a control file can't allow one, but may be stricter.
+    /// Returns the first rule that is about a path. A rule that doesn't name a control file can't
+    /// allow one, but may be stricter.
     fn first_about(&self, touched: &Touched<'_>) -> Option<&'r Rule> {
         let path = &*touched.path;
         let control = touched.control.as_deref();
@@ -277,8 +278,8 @@ impl<'r> Fitting<'r> {
     }
 }
 
-/// To allow a renamed and rewritten file, a rule has to have both kinds. To ask or refuse, one of
-/// them is enough.
+/// Checks if a rule is about the kind of a change. To allow a renamed and rewritten file, a rule
+/// has to have both kinds. To ask or refuse, one of them is enough.
 fn is_of_kinds(rule: &Rule, change: &Change) -> bool {
     let has = |kind: ChangeKind| rule.kinds.is_empty() || rule.kinds.contains(&kind);
     match (change.is_rewritten(), rule.then) {

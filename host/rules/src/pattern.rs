@@ -1,4 +1,4 @@
-//! Which paths and names are meant.
+//! Patterns of paths and names.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,11 +7,11 @@ use globset::{Glob, GlobBuilder, GlobMatcher};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// Which paths are meant: `*`, `?`, `[ab]`, `{a,b}`, and `**` for any number of directories.
+/// A pattern of paths: `*`, `?`, `[ab]`, `{a,b}`, and `**` for any number of directories.
 ///
-/// A pattern without a slash means a name at any depth, as in `*.md`; one that ends in a slash all
-/// that is below a directory, as in `docs/`; any other one a path from the workspace on, as in
-/// `docs/**/*.md`. Upper and lower case differ.
+/// A pattern without a slash, such as `*.md`, matches a name at any depth. One that ends in a
+/// slash, such as `docs/`, matches everything below a directory. Any other pattern, such as
+/// `docs/**/*.md`, matches a path relative to the workspace. Upper and lower case differ.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Pattern {
@@ -19,30 +19,32 @@ pub struct Pattern {
     matcher: GlobMatcher,
 }
 
-/// Bytes of a pattern.
+/// The maximum length of a pattern, in bytes.
 const MAX: usize = 1000;
 
 impl Pattern {
+    /// Parses a pattern.
+    ///
     /// # Errors
-    /// What is wrong with it, as a clause.
+    /// Returns the problem as a clause if the text is not a pattern.
     pub fn new(text: impl Into<String>) -> Result<Self, String> {
         let text = text.into();
         let matcher = glob(&text, false)?.compile_matcher();
         Ok(Self { text, matcher })
     }
 
-    /// Whether this path, below the workspace, is meant.
+    /// Checks if the pattern matches this path below the workspace.
     pub fn matches(&self, path: &str) -> bool {
         self.matcher.is_match(path)
     }
 
-    /// As it was written.
+    /// Returns the pattern as it was written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 }
 
-/// What a pattern means. One that is compiled in a set doesn't have to be compiled by itself.
+/// Returns the glob of a pattern without compiling it, because a set compiles its globs together.
 pub fn glob(text: &str, ignores_case: bool) -> Result<Glob, String> {
     if text.is_empty() {
         return Err("a pattern can't be empty".to_owned());

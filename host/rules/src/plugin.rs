@@ -1,4 +1,4 @@
-//! Which plugin a rule is about.
+//! The plugins that a rule is about.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -9,9 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::rule::Rule;
 
-/// A plugin, as a rule names it. An action is matched by the digest of its plugin's bytes alone:
-/// any file can be called as the operator's own is. So who reads a rule replaces names and paths by
-/// digests, with [`resolve_plugins`].
+/// A plugin, as a rule names it.
+///
+/// An action is matched only by the digest of its plugin's bytes, because any file can have the
+/// name of the operator's own. The reader of a rule therefore replaces names and paths with
+/// digests: see [`resolve_plugins`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum PluginName {
@@ -68,7 +70,7 @@ impl JsonSchema for PluginName {
     }
 }
 
-/// Replaces each plugin's name and path in these rules by the digest that `digest_of` returns.
+/// Replaces each plugin's name and path in these rules with the digest that `digest_of` returns.
 /// Returns its errors, each with the rule's name.
 pub fn resolve_plugins(
     rules: &mut [Rule],

@@ -1,7 +1,7 @@
-//! What an operator says, as a file has it.
+//! The rules of an operator, as a file has them.
 //!
-//! Each type is read field by field, so that errors keep the line that they are about: a file's own
-//! type has the fields `rule`, `control` and `budget`.
+//! Each type is read field by field, so that errors keep the line that they are about. The type of
+//! a file has the fields `rule`, `control` and `budget`.
 
 use std::fmt;
 use std::time::Duration;
@@ -16,27 +16,27 @@ use crate::pattern::Pattern;
 use crate::plugin::PluginName;
 use crate::size::Size;
 
-/// What is to be done with what an action would change. The stricter one is the greater one.
+/// The verdict of a rule. Stricter verdicts are greater.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Let it through: nobody has to be asked, and a model decides itself.
+    /// Allow the change without asking a person. A model may decide itself.
     Allow,
-    /// Ask a person. What a client says of them is enough.
+    /// Ask a person. It is enough if a client vouches for the person.
     Ask,
-    /// Ask a person, on the host's own terminal.
+    /// Ask a person on the host's own terminal.
     AskAtTerminal,
-    /// Nobody may apply it.
+    /// Refuse the change: it can't be applied.
     Refuse,
 }
 
 impl Verdict {
-    /// All of them, the strictest last.
+    /// The verdicts, the strictest last.
     pub const ALL: [Self; 4] = [Self::Allow, Self::Ask, Self::AskAtTerminal, Self::Refuse];
 
-    /// Whether a decision with this evidence may be carried out.
+    /// Checks if a decision with this evidence may be carried out.
     pub fn accepts(self, evidence: Evidence) -> bool {
         match self {
             Verdict::Allow => true,
@@ -46,7 +46,7 @@ impl Verdict {
         }
     }
 
-    /// As a file has it.
+    /// Returns the verdict as it is written in a file.
     pub fn as_str(self) -> &'static str {
         match self {
             Verdict::Allow => "allow",
@@ -63,84 +63,89 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// What is done with some changes of some actions.
+/// A rule: its verdict, and the actions and changes that it applies to.
 ///
-/// Each path that an action changes takes the first rule that is about it, and the strictest of
-/// these decides about the action. A rule without a condition is about everything.
+/// For each path that an action changes, the first matching rule gives a verdict. The strictest of
+/// these verdicts decides about the action. A rule without a condition applies to everything.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Rule {
-    /// What it is called, in logs and explanations
+    /// The rule's name, for logs and explanations
     #[serde(deserialize_with = "name")]
     #[schemars(length(min = 1, max = 100))]
     pub name: String,
-    /// What is done
+    /// The verdict
     pub then: Verdict,
 
-    /// Only what these tools would do
+    /// The tools whose actions the rule applies to
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
-    /// Only what these plugins would do
+    /// The plugins whose actions the rule applies to
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plugins: Vec<PluginName>,
-    /// Only in these workspaces: absolute paths
+    /// The workspaces that the rule applies to: absolute paths
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workspaces: Vec<String>,
 
-    /// Only changes of these paths. Of a rename, both paths are looked at, each by itself
+    /// The paths whose changes the rule applies to. Both paths of a rename are matched, each by
+    /// itself
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<Pattern>,
-    /// Only changes of these kinds. A file that is renamed and has other contents is both renamed
-    /// and modified
+    /// The kinds of changes that the rule applies to. A file that is renamed and has other contents
+    /// is both renamed and modified
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<Kind>")]
     pub kinds: Vec<ChangeKind>,
-    /// Only what can be executed afterwards, or only what can't
+    /// True for a rule about paths that can be executed after the action, and false for one about
+    /// all others. A link counts as executable
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub executable: Option<bool>,
-    /// Only links, or only what is none
+    /// True for a rule about links, and false for one about everything else
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<bool>,
-    /// Only files that build and test run, such as Makefile or package.json, or only others
+    /// True for a rule about files that builds and tests run, such as Makefile or package.json, and
+    /// false for one about all other files
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub builds: Option<bool>,
 
-    /// Only where the whole action changes no more files than that
+    /// The most files that the whole action may change for the rule to apply
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_files: Option<u64>,
-    /// Only where the whole action writes and removes no more than that, such as 10MiB
+    /// The most bytes that the whole action may write and remove for the rule to apply, such as
+    /// 10MiB
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_bytes: Option<Size>,
-    /// Only where the whole action deletes no more files than that
+    /// The most files that the whole action may delete for the rule to apply
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_deletions: Option<u64>,
 
-    /// Which control files it is about too, by their names; without them, a rule lets none through
+    /// The names of the control files that the rule applies to as well. Without them, a rule can't
+    /// allow any
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub control: Vec<String>,
-    /// Whether it is about actions too whose effects the host has not seen. What such an action
-    /// does is judged again before it is committed
+    /// True for a rule that applies to unverified actions as well. The changes of such an action
+    /// are judged again before they are committed
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unverified: bool,
 }
 
-/// How much is let through by rules in an hour, without a person: in one workspace, by one
-/// operator, over all sessions and processes. What goes beyond asks a person.
+/// The limits on what rules allow in an hour, without a person: in one workspace, by one operator,
+/// over all sessions and processes. An action that exceeds them asks a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Budget {
-    /// How many files may change
+    /// The number of files that may change
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<u64>,
-    /// How much may be written and removed, such as 10MiB
+    /// The bytes that may be written and removed, such as 10MiB
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<Size>,
-    /// How many files may be deleted
+    /// The number of files that may be deleted
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletions: Option<u64>,
 }
 
-/// As in `200 files, 10MiB, 20 deletions`: what it limits.
+/// Formats the limits, as in `200 files, 10MiB, 20 deletions`.
 impl fmt::Display for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [
@@ -155,7 +160,7 @@ impl fmt::Display for Budget {
 }
 
 impl Budget {
-    /// As a store counts it, within this time.
+    /// Converts the budget to a store's, for this period.
     pub fn within(self, time: Duration) -> store::Budget {
         store::Budget {
             files: self.files,
@@ -165,7 +170,7 @@ impl Budget {
         }
     }
 
-    /// The smaller of both, number by number.
+    /// Combines two budgets: for each number, the smaller limit applies.
     #[must_use]
     pub fn narrowed_by(self, other: Budget) -> Self {
         fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {

@@ -1,4 +1,4 @@
-//! How many bytes, as people write it.
+//! Numbers of bytes, as people write them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -40,7 +40,7 @@ impl From<Size> for String {
     }
 }
 
-/// As it is read, where it is a whole number of some unit; else in bytes.
+/// Formats a whole number of a unit as it is parsed, and any other size in bytes.
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, unit) in UNITS.iter().enumerate().rev() {

@@ -7,63 +7,64 @@ use airlock_model::effects::ObjectKind;
 
 /// A workspace before the action. Paths are relative to it, separated by `/`.
 pub trait Surroundings {
-    /// The contents of a directory, at any depth. Links aren't followed, and anything else than a
-    /// directory is empty.
+    /// Returns the contents of a directory, at any depth. Links aren't followed, and anything other
+    /// than a directory is empty.
     fn inside(&self, directory: &str) -> Inside;
 
-    /// All links of the workspace.
+    /// Returns the links of the workspace.
     fn links(&self) -> &Links;
 
-    /// Where an absolute path leads that isn't below the workspace's own path: it may still lead
-    /// into it, for example through a link to a directory above.
+    /// Resolves an absolute path that isn't below the workspace's own path. It may still lead into
+    /// the workspace, for example through a link to a directory above.
     fn led(&self, outside: &Path) -> Led;
 
-    /// Files and directories outside of `.git` that git reads as its configuration or runs.
+    /// Returns the files and directories outside of `.git` that git reads as its configuration or
+    /// runs.
     fn of_git(&self) -> &OfGit;
 
-    /// Whether a path exists, also as a link that leads nowhere.
+    /// Checks if a path exists. A link that leads nowhere exists too.
     fn has(&self, path: &str) -> bool;
 
-    /// The workspace's own location, such as `project/.github`: its path below the top of its git
-    /// repository, or below the user's home if it isn't in one. Empty for the top itself.
+    /// Returns the workspace's own location, such as `project/.github`: its path below the top of
+    /// its git repository, or below the user's home if it isn't in one. Empty for the top itself.
     fn above(&self) -> &str;
 }
 
-/// Where a path leads.
+/// The place to which a path leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Led {
-    /// Into the workspace: a path relative to it.
+    /// A place in the workspace: a path relative to it.
     Inside(String),
-    /// Elsewhere: an absolute path without links.
+    /// A place elsewhere: an absolute path without links.
     Outside(PathBuf),
 }
 
 /// The contents of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Inside {
-    /// Everything in it, at any depth.
+    /// The entries, at any depth.
     pub entries: Vec<Entry>,
-    /// Whether these are all; if not, anything may be there.
+    /// True if the list is complete. If not, the directory may have any other contents.
     pub is_all: bool,
 }
 
 /// A path in a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Relative to the directory, separated by `/`.
+    /// The path relative to the directory, separated by `/`.
     pub path: String,
-    /// File, directory, link or special file.
+    /// The kind of object: file, directory, link or special file.
     pub object: ObjectKind,
-    /// Whether it is a file that can be executed.
+    /// True if it is a file that can be executed.
     pub executable: bool,
 }
 
 /// The links of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Links {
-    /// Each link's path and its target, as it is written.
+    /// The path of each link and its target, as it is written.
     pub links: Vec<(String, String)>,
-    /// Whether these are all.
+    /// True if the list is complete.
     pub is_all: bool,
 }
 
@@ -71,9 +72,9 @@ pub struct Links {
 /// a repository names them: those of `core.hooksPath` or `include.path`, for example.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OfGit {
-    /// Their paths. Those of directories mean everything in them.
+    /// The paths. A directory's path includes everything in it.
     pub paths: BTreeSet<String>,
-    /// Whether these are all.
+    /// True if the list is complete.
     pub is_all: bool,
 }
 

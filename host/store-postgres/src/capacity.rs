@@ -11,8 +11,8 @@ use super::connections::Statement;
 use super::record::get;
 use super::schema::same_schema;
 
-/// How long a host relies on its last count, plus its own pushes. Counting with each push would
-/// make all pushes wait for each other.
+/// The time for which a host relies on its last count, plus its own pushes. Counting with each push
+/// would make all pushes wait for each other.
 const BELIEVED: Duration = Duration::from_secs(10);
 
 /// The value that means no limit.

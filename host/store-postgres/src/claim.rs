@@ -202,7 +202,7 @@ impl PostgresStoreInner {
         }
     }
 
-    /// Returns where an action stands that was not pending a moment ago.
+    /// Returns the standing of an action that was not pending a moment ago.
     async fn unless_pending(
         &self,
         session: &SessionId,

@@ -21,7 +21,7 @@ use super::schema;
 const FIRST_PAUSE: Duration = Duration::from_millis(4);
 const MAX_PAUSE: Duration = Duration::from_millis(250);
 
-/// One statement with its arguments.
+/// A statement with its arguments.
 #[derive(Debug, Clone)]
 pub struct Statement {
     sql: &'static str,

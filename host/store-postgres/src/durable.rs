@@ -38,7 +38,7 @@ macro_rules! records {
 const FIND: &str = records!("a.id = $1");
 const OPEN: &str = records!("a.open ORDER BY a.session, a.position DESC");
 const OPEN_OF_SESSION: &str = records!("a.open AND a.session = $1 ORDER BY a.position DESC");
-/// Sorts by bytes, whatever the database's collation is.
+/// Sorts by bytes, regardless of the database's collation.
 const OPEN_SESSIONS: &str =
     "SELECT DISTINCT a.session_id COLLATE \"C\" AS session_id FROM airlock.actions AS a
     WHERE a.open AND ($1::text IS NULL OR a.session_id COLLATE \"C\" > $1::text)

@@ -80,7 +80,7 @@ impl PostgresStoreInner {
             .bind(&*effects.summary)
             .bind(number(bytes))
             .bind(pieces)
-            // Where it is all there is, a sum must not go beyond it.
+            // An unlimited capacity is lowered, so that a sum can't overflow.
             .bind(number(capacity_bytes.min(1 << 62)));
         let mut counted = false;
         loop {
@@ -94,7 +94,7 @@ impl PostgresStoreInner {
                 self.note_pushed(bytes);
                 return Ok(());
             }
-            // The session's row counts what was resolved too, until somebody counts anew.
+            // The session's row includes resolved actions until they are counted again.
             let held = self.counted(session).await?;
             let more = Room { actions: 0, bytes };
             held.check(more, usize::MAX, capacity_bytes)?;

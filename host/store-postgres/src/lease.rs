@@ -17,8 +17,8 @@ const RENEW: &str = concat!(
     " RETURNING 1"
 );
 
-/// Also works for an expired lease, as long as no other host has claimed the action since. The
-/// result is true, and it avoids an action with unknown outcome.
+/// Completes an action, even if its lease has expired, unless another host has claimed it since.
+/// The result is true, and this avoids an action with an unknown outcome.
 const COMPLETE: &str = concat!(
     "UPDATE airlock.actions SET open = false,
         state = CASE WHEN $6 OR decision = 'apply' THEN 'applied' ELSE 'discarded' END,
@@ -84,7 +84,7 @@ const ABANDON: &str = concat!(
     " RETURNING 1"
 );
 
-/// No host has an empty name, so the owner counts as gone.
+/// Clears the owner. No host has an empty name, so the owner counts as gone.
 const LOSE: &str = concat!(
     "UPDATE airlock.actions SET owner = ''::bytea
     WHERE id = ANY($1) AND session = $2 AND open AND NOT durable AND ",

@@ -103,8 +103,8 @@ impl PostgresStoreInner {
         }
     }
 
-    /// Also requests the topmost action in full. If it is unreadable, or has changed between the
-    /// two statements, all actions are read in full.
+    /// Lists the actions briefly, and requests the topmost one in full. If that is unreadable, or
+    /// has changed between the two statements, all actions are read in full.
     pub async fn list_briefly(&self, session: &SessionId) -> Result<Vec<BriefAction>, StoreError> {
         let statement = Statement::new(LIST_BRIEFLY).bind(session_key(session));
         let (rows, top) = tokio::try_join!(self.read(&statement), self.list(session, Some(1)))?;

@@ -29,7 +29,7 @@ const NOTIFY: &str =
     "SELECT set_config('synchronous_commit', 'off', true), pg_notify('airlock', payload)
     FROM unnest($1) AS payload";
 
-/// At most 200 notifications a second: changes in between are batched.
+/// The minimum interval of notifications: at most 200 a second. Changes in between are batched.
 const BETWEEN_NOTIFICATIONS: Duration = Duration::from_millis(5);
 
 /// Quiet period after which the connection is checked.

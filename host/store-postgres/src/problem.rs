@@ -14,9 +14,9 @@ use super::schema;
 pub enum Failure {
     /// The error of the last attempt within `after`.
     Unreachable { last: sqlx::Error, after: Duration },
-    /// No response at all.
+    /// The server did not respond at all.
     Silent { after: Duration },
-    /// All connections were in use.
+    /// The connections were all in use.
     Busy { connections: u32, after: Duration },
     /// Retrying is useless.
     Refused(sqlx::Error),

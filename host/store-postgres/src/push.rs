@@ -101,7 +101,8 @@ const ROOM: &str = concat!(
 );
 
 /// Recounts the session's open actions if its row says that there is no room. The row does not
-/// count resolutions, so they don't have to lock it. The top tells whether there was a push since.
+/// count resolutions, so they don't have to lock it. A changed top means that there was a push
+/// since.
 const COUNT: &str = concat!(
     "UPDATE airlock.sessions AS s SET open = counted.open, bytes = counted.bytes
     FROM (
@@ -253,7 +254,7 @@ impl PostgresStoreInner {
             .bind(push.plugin.digest.to_string())
             .bind(count(room.actions))
             .bind(number(room.bytes))
-            // Where it is all there is, a sum must not go beyond it.
+            // An unlimited capacity is lowered, so that a sum can't overflow.
             .bind(number(push.capacity_bytes.min(1 << 62)))
             .bind(grants)
             .bind(

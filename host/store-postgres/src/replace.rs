@@ -112,7 +112,7 @@ struct Remaining {
     top: i64,
     /// The number of discarded actions.
     goes: i64,
-    /// Whether the required action is one of them.
+    /// True if the required action is one of them.
     is_pending: bool,
     left: Room,
     is_plugin_kept: bool,

@@ -43,7 +43,7 @@ macro_rules! same_schema {
 
 pub(super) use {other_schema, same_schema, schema_version};
 
-/// Only checks that the tables still have the version that this library knows.
+/// Checks that the tables still have the version that this library knows, and does nothing else.
 pub const IS_SAME: &str = concat!("SELECT 1 WHERE ", same_schema!());
 
 /// The migration from each version to the next. Never change a released one: add another.

@@ -128,7 +128,7 @@ fn number(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// A limit that no sum can exceed is no limit.
+/// Converts a limit. One that no sum can exceed counts as no limit.
 fn limit(limit: Option<u64>) -> Option<i64> {
     limit.filter(|it| *it < Spending::MAX).map(number)
 }

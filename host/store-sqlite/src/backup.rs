@@ -88,7 +88,8 @@ fn restore(backup: &Path, to: &Path) -> Result<(), StoreError> {
     finish(copy, to)
 }
 
-/// A store that was copied by other means while not in use may have its last commits in its log.
+/// Copies the log of a backup, if there is one. A store that was copied by other means while not in
+/// use may have its last commits in its log.
 fn copy_log(backup: &Path, to: &Path) -> io::Result<()> {
     match open_regular_file(foreign::beside(backup, "-wal")) {
         Ok(mut log) => io::copy(&mut log, &mut open_private(to)?).map(drop),

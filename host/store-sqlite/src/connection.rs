@@ -85,7 +85,7 @@ fn make_tables(path: &Path) -> Result<(), SchemaMismatch> {
 pub(super) struct ConnectionOptions<'a> {
     pub path: &'a Path,
     pub hosts: &'a Arc<HostRegistry>,
-    /// How long to wait for another process's commit.
+    /// The time to wait for another process's commit.
     pub patience: Duration,
 }
 

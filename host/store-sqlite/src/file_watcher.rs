@@ -13,7 +13,7 @@ use super::SqliteStoreInner;
 /// happens only while a caller waits.
 const EVERY: Duration = Duration::from_millis(50);
 
-/// Whether a polling thread is running.
+/// True if a polling thread is running.
 #[derive(Debug, Default)]
 pub(super) struct FileWatcher(AtomicBool);
 

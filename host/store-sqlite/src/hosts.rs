@@ -22,7 +22,7 @@ pub(super) struct HostRegistry {
     folder: PathBuf,
     own: String,
     name: String,
-    /// This host's lock, held from its first claim on.
+    /// The lock of this host, held from its first claim on.
     alive: Mutex<Option<File>>,
     /// Hosts that are known to be gone. They never come back.
     gone: Mutex<HashSet<String>>,

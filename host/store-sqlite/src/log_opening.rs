@@ -46,7 +46,7 @@ fn register() -> bool {
         xOpen: Some(open),
         ..ours
     }));
-    // SAFETY: it lives as long as the process, and nobody else changes it.
+    // SAFETY: it lives as long as the process, and nothing else changes it.
     unsafe { ffi::sqlite3_vfs_register(ours, 0) == ffi::SQLITE_OK }
 }
 
@@ -59,11 +59,11 @@ extern "C" fn open(
     out: *mut c_int,
 ) -> c_int {
     let original = ORIGINAL.load(Ordering::Acquire);
-    // SAFETY: it was there before this function was told to SQLite, and is never freed.
+    // SAFETY: it was set before SQLite got this function, and is never freed.
     let Some(opens) = (unsafe { (*original).xOpen }) else {
         return ffi::SQLITE_CANTOPEN;
     };
-    // SAFETY: what SQLite gave us, for the file system that ours was copied from.
+    // SAFETY: these are SQLite's own arguments, for the file system that ours was copied from.
     let open = |flags| unsafe { opens(original, name, file, flags, out) };
     if flags & ffi::SQLITE_OPEN_WAL != 0 && !name.is_null() {
         // SAFETY: SQLite's names of files end with a zero, and stay while they are open.

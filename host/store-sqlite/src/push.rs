@@ -71,7 +71,7 @@ pub(super) fn put(
     held.check(more, push.capacity, push.capacity_bytes)?;
     let is_kept = is_kept(connection, &push.plugin)?;
     if !is_kept {
-        // Plugins that earlier hosts left behind make room for it.
+        // Removing plugins that no open action needs makes room for it.
         maintenance::forget_plugins(connection, pushing)?;
     }
     let plugin_bytes = if is_kept {

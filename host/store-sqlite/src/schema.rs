@@ -17,7 +17,7 @@ pub(super) const APPLICATION_ID: u32 = 0x416c_636b;
 /// program opens a store.
 const NEWEST: &str = "sha256:9d6c26409a3b067f28e3775c9459b2f49837f61f5c6fbd9c2e19a88d15792dba";
 
-/// One step for each version, starting from an empty file. Never change a released step.
+/// The steps, one for each version, starting from an empty file. Never change a released step.
 const STEPS: [&str; VERSION as usize] = [
     FIRST,
     FEWER_PAGES,

@@ -45,17 +45,17 @@ pub(super) struct Writer {
 
 struct Shared {
     connection: Mutex<Connection>,
-    /// How long the connection waits for another process's commit.
+    /// The time that the connection waits for another process's commit.
     patience: Duration,
     path: PathBuf,
     queue: Mutex<Queue>,
     queued: Condvar,
     is_slow: AtomicBool,
-    /// Whether a commit may not have reached the disk yet.
+    /// True if a commit may not have reached the disk yet.
     is_behind: AtomicBool,
     /// The number of upcoming operations that go to the writer thread.
     crowded: AtomicU32,
-    /// Whether a caller has found the connection in use.
+    /// True if a caller has found the connection in use.
     is_contended: AtomicBool,
 }
 

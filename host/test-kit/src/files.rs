@@ -31,7 +31,7 @@ pub struct Files(BTreeMap<String, Entry>);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FolderError {
-    /// An object in it can't be read.
+    /// An object in the folder can't be read.
     #[error("can't read {}: {source}", .path.display())]
     Read {
         /// The object's path.
@@ -39,13 +39,13 @@ pub enum FolderError {
         /// The cause.
         source: io::Error,
     },
-    /// It contains a pipe, a socket or a device.
+    /// The folder contains a pipe, a socket or a device.
     #[error("{} is neither a file nor a folder nor a symbolic link", .0.display())]
     Special(PathBuf),
-    /// It contains a name that is not UTF-8.
+    /// The folder contains a name that is not UTF-8.
     #[error("the name of {} is not UTF-8", .0.display())]
     Name(PathBuf),
-    /// It is too large to copy for each try.
+    /// The folder is too large to copy for each try.
     #[error("{} holds more than {} MiB, or more than {MAX_ENTRIES} files", .0.display(), MAX_BYTES >> 20)]
     TooLarge(PathBuf),
 }

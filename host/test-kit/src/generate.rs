@@ -21,7 +21,7 @@ pub use vocabulary::{Vocabulary, names_files};
 /// can't see.
 const ATTEMPTS: usize = 50;
 
-/// One in this many values is allowed not to fit.
+/// The interval of values that may violate the schema: one in this many.
 const SPOILED: usize = 4;
 
 /// Generates params for one tool. The same seed gives the same params.

@@ -69,7 +69,7 @@ pub struct ObservedEvents {
     pub dropped_lines: u64,
 }
 
-/// One workspace and one store, for any number of consecutive sessions.
+/// A workspace and a store, for any number of consecutive sessions.
 pub struct Harness<'a> {
     plugin: &'a Plugin,
     workspace: TempDir,

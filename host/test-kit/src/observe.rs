@@ -50,7 +50,7 @@ pub struct Preview {
 pub struct Decided {
     /// The answer of the preview.
     pub preview: Answer,
-    /// One answer for each action, topmost first.
+    /// The answers, one for each action, topmost first.
     pub answers: Vec<Answer>,
     /// The changes since before the preview.
     pub changes: Changes,

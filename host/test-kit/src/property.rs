@@ -72,7 +72,7 @@ impl Property {
     }
 }
 
-/// All properties, in the order of the report.
+/// The properties, in the order of the report.
 pub const ALL: &[Property] = &[
     Property {
         name: "preview-changes-nothing",

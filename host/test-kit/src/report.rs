@@ -75,24 +75,24 @@ pub struct PropertyReport {
 #[derive(Debug, Serialize)]
 #[serde(tag = "outcome", rename_all = "camelCase")]
 pub enum Outcome {
-    /// Held in all tries that checked it.
+    /// The property held in all tries that checked it.
     Held {
         /// The number of tries.
         tries: usize,
     },
-    /// Not checked by any try.
+    /// The property was not checked by any try.
     Untried {
         /// The obstacle.
         kind: UntriedKind,
         /// The reason, as a clause about the tool.
         reason: String,
     },
-    /// Does not apply to the tool.
+    /// The property does not apply to the tool.
     NotApplicable {
         /// The reason.
         reason: String,
     },
-    /// Violated.
+    /// The property was violated.
     #[serde(rename_all = "camelCase")]
     Broken {
         /// The number of tries that violated it.
@@ -188,12 +188,12 @@ impl Report {
 /// The number of properties by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Held in all tries that checked them.
+    /// The number that held in all tries that checked them.
     pub held: usize,
-    /// Violated.
+    /// The number that was violated.
     pub broken: usize,
-    /// Not checked by any try.
+    /// The number that was not checked by any try.
     pub untried: usize,
-    /// Not applicable to the tool.
+    /// The number that does not apply to the tool.
     pub not_applicable: usize,
 }

@@ -42,9 +42,9 @@ pub enum UntriedKind {
     LeftOut,
     /// The tool has no case, and no params were generated.
     NoParams,
-    /// No params fit the tool's schema.
+    /// The params never fit the tool's schema.
     ParamsRefused,
-    /// Every call failed.
+    /// The tool failed in every call.
     AlwaysFailed,
     /// The tool doesn't claim to be read-only, but never pushed an action.
     NeverPushed,

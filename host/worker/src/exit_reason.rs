@@ -9,9 +9,9 @@ use rustix::process::Signal;
 /// The reason why a process ended without an answer, by its exit status and its last output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExitReason {
-    /// It ran out of memory.
+    /// The process ran out of memory.
     Memory,
-    /// It used up its processor time.
+    /// The process used up its processor time.
     Time,
     /// Any other reason, as a continuation of a sentence. Empty if there is nothing to report.
     Otherwise(String),

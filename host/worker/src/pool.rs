@@ -37,7 +37,7 @@ struct State {
     free: usize,
     /// The pools that wait without a permit, by address.
     queue: VecDeque<usize>,
-    /// All pools, to find their idle processes.
+    /// The pools, to find their idle processes.
     pools: Vec<Weak<Shared>>,
 }
 
@@ -138,7 +138,7 @@ impl Pool {
                 pool.held.fetch_add(1, Relaxed);
                 state.leave(pool);
                 drop(state);
-                // More permits may be free for the pools behind this one.
+                // More permits may be free for the next pools in the queue.
                 all.changed.notify_all();
                 let permit = Permit {
                     pool: Arc::clone(pool),

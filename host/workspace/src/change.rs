@@ -22,7 +22,7 @@ pub use facts::{Facts, Identity};
 use facts::{own_facts, unread_facts};
 pub use side_effects::{OwnerChange, SideEffects};
 
-/// All changes in a layer, sorted by path.
+/// The changes in a layer, sorted by path.
 ///
 /// The set compares the end state with the folder. A file that was rewritten with the same
 /// contents, or created and removed again, is not a change.
@@ -32,7 +32,7 @@ pub struct ChangeSet {
     pub changes: Vec<Change>,
 }
 
-/// One change.
+/// A change in a layer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     /// The kind of change.

@@ -202,7 +202,7 @@ impl Workspace {
         self.recovered(|recovered| recovered)
     }
 
-    /// Recovers, then runs `run` with the result before releasing the lock.
+    /// Recovers interrupted commits, then runs `run` with the result before releasing the lock.
     fn recovered<T>(&self, run: impl FnOnce(Recovered) -> T) -> Result<T, RecoverError> {
         let held = with_lock(&self.inner, || recover(&self.inner).map(run));
         let held = held.doing(|| "lock the folder".to_owned())?;

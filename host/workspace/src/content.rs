@@ -244,13 +244,13 @@ impl Content {
     }
 }
 
-/// How the added range of growing contents is filled.
+/// The way in which the added range of growing contents is filled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Filled {
     WithZeros,
-    /// By the next write, up to the new end. The write extends the file itself, which is faster
-    /// than extending it first. The copy of a large file is extended first anyway, because some
-    /// file systems reserve as much space again for a file that grows by writes.
+    /// The next write fills the range, up to the new end. It extends the file itself, which is
+    /// faster than extending it first. The copy of a large file is extended first anyway, because
+    /// some file systems reserve as much space again for a file that grows by writes.
     ByWrite,
 }
 
@@ -259,7 +259,7 @@ enum Own<'a> {
     File(Arc<File>),
 }
 
-/// How contents were copied to another file.
+/// The result of copying contents to another file.
 pub(crate) enum Copied {
     /// Shared: both files use the same blocks.
     Shared,

@@ -67,7 +67,7 @@ impl Credentials {
         self.may_give_away() && is_mapped(&self.users, user)
     }
 
-    /// Returns the same for a group.
+    /// Returns whether a file can be given to a group and its permissions be set afterwards.
     pub fn may_give_to_group(&self, group: u32) -> bool {
         self.is_in_group(group) || self.may_give_away() && is_mapped(&self.all_groups, group)
     }

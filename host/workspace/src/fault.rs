@@ -15,7 +15,7 @@ pub use injected::{another_at, while_another};
 #[cfg(test)]
 pub use watched::{Seen, watched, with_inodes};
 
-/// Called before each system call of a commit or a recovery.
+/// Marks a step. Call it before each system call of a commit or a recovery.
 #[inline]
 pub(crate) fn step() -> io::Result<()> {
     #[cfg(test)]
@@ -25,7 +25,7 @@ pub(crate) fn step() -> io::Result<()> {
     Ok(())
 }
 
-/// Called after a file or directory was synced; `None` means the whole file system.
+/// Marks a sync. Call it after a file or directory was synced; `None` means the whole file system.
 #[inline]
 pub(crate) fn synced(_file: Option<&File>) {
     #[cfg(test)]

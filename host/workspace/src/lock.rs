@@ -22,8 +22,8 @@ use crate::workspace::Opened;
 /// The lock file's name in the private folder.
 pub(crate) const LOCK: &str = "lock";
 
-/// How long a commit waits for another one, which holds the locks only while it checks and places
-/// its files.
+/// The time that a commit waits for another one, which holds the locks only while it checks and
+/// places its files.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Pause between attempts, because `flock` has no timeout.

@@ -15,7 +15,7 @@ use crate::tree::{At, Tree};
 pub struct ReadSet {
     /// The reads by path.
     pub paths: BTreeMap<Arc<str>, Read>,
-    /// Whether the list is incomplete because the limit was reached.
+    /// True if the list is incomplete because the limit was reached.
     pub is_cut: bool,
 }
 
@@ -24,7 +24,7 @@ pub struct ReadSet {
 pub struct Read {
     /// The stamp of the object; `None` if nothing exists at the path.
     pub found: Option<Stamp>,
-    /// Whether a file's contents, or a directory's names, were read.
+    /// True if a file's contents, or a directory's names, were read.
     pub contents: bool,
 }
 

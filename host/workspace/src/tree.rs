@@ -27,7 +27,7 @@ pub(crate) const ROOT: NodeId = 0;
 /// more memory than the rest of the node.
 const TARGET_BYTES: usize = 256;
 
-/// All nodes of a layer. A clone shares the contents of files until one of the two writes to them.
+/// The nodes of a layer. A clone shares the contents of files until one of the two writes to them.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
     nodes: Vec<Option<Node>>,
@@ -57,7 +57,7 @@ pub(crate) struct Node {
     pub handles: u32,
     /// The number of an object created in the layer.
     pub serial: u64,
-    /// Whether the system confirmed that this process may change entries of the real directory.
+    /// True if the system confirmed that this process may change entries of the real directory.
     pub may_change: bool,
 }
 

@@ -36,7 +36,7 @@ pub struct View {
 pub(crate) struct Inner {
     pub lower: Arc<Lower>,
     state: Mutex<State>,
-    /// Whether the layer has any nodes. Read without the lock, so that reading only the real
+    /// True if the layer has any nodes. It is read without the lock, so that reading only the real
     /// folder never waits for it.
     touched: AtomicBool,
     /// Incremented when a layer ends. Files opened for writing before that are no longer writable.
@@ -52,7 +52,7 @@ pub(crate) struct State {
 }
 
 impl View {
-    /// `reads` is the maximum number of recorded reads.
+    /// Creates a view. `reads` is the maximum number of recorded reads.
     pub(crate) fn new(lower: Arc<Lower>, reads: usize) -> io::Result<Self> {
         let root = lower.stamp("")?.ok_or(Errno::NOENT)?;
         let state = State {

@@ -31,11 +31,11 @@ pub(crate) struct Spot {
     pub place: Option<(At, String)>,
     /// The object; `None` if nothing exists there.
     pub found: Option<At>,
-    /// Whether the path requires a directory, by a trailing slash.
+    /// True if the path requires a directory, by a trailing slash.
     pub must_be_directory: bool,
 }
 
-/// How to treat a link at the end of a path.
+/// The treatment of a link at the end of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LastLink {
     Kept,

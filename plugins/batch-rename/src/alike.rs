@@ -1,5 +1,5 @@
-//! What a row of the list does not show: that it looks like another, such as `é` in NFC and in NFD,
-//! or that a file is hidden under its new name.
+//! Notes for rows of the list, about something that they don't show: a name that looks like
+//! another, such as `é` in NFC and in NFD, or a file that is hidden under its new name.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,8 +10,8 @@ use crate::name::shown;
 use crate::plan::Rename;
 use crate::workspace::split;
 
-/// What is to be said of the renames, by their index. `stays` tells whether the directory of a
-/// rename has a file of another name, which is not renamed.
+/// Returns the notes on the renames, by their index. `stays` checks if the directory of a rename
+/// has a file with another name that is not renamed.
 pub(crate) fn notes(
     renames: &[Rename],
     stays: impl Fn(usize, &str) -> bool,
@@ -65,7 +65,7 @@ fn counts<T: Eq + Hash>(all: &[T]) -> HashMap<&T, usize> {
     counts
 }
 
-/// A path as it is seen.
+/// Returns a path as it looks on a screen.
 fn look(path: &str) -> Cow<'_, str> {
     match path.is_ascii() && !path.contains(char::is_control) {
         true => Cow::Borrowed(path),
@@ -73,7 +73,7 @@ fn look(path: &str) -> Cow<'_, str> {
     }
 }
 
-/// What tells a path from others that look the same.
+/// Returns the property that distinguishes a path from others that look the same.
 fn form(path: &str) -> &'static str {
     match path.find(char::is_control) {
         Some(_) => "with a control character",

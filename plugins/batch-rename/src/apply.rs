@@ -1,4 +1,4 @@
-//! Renaming: all of it, or nothing.
+//! Applies a plan: all of it, or nothing.
 
 use std::collections::HashSet;
 
@@ -11,11 +11,11 @@ use crate::plan::{Plan, Rename};
 use crate::report;
 use crate::workspace::Workspace;
 
-/// How an apply ended well.
+/// The outcome of a successful apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Renamed,
-    /// By an earlier attempt, whose end the host did not hear of.
+    /// The files were renamed by an earlier attempt, whose end the host did not see.
     AlreadyRenamed,
 }
 
@@ -34,7 +34,8 @@ pub(crate) fn apply(
     Ok(Outcome::Renamed)
 }
 
-/// Refuses a plan that the workspace no longer fits. What the files contain may have changed.
+/// Returns an error if the plan no longer fits the workspace. The contents of files may have
+/// changed.
 fn check_unchanged(workspace: &Workspace, plan: &Plan, order: &Order) -> Result<(), Error> {
     let mut problems = Vec::new();
     let leaving: HashSet<&str> = plan
@@ -79,7 +80,7 @@ fn check_unchanged(workspace: &Workspace, plan: &Plan, order: &Order) -> Result<
     )))
 }
 
-/// Takes the steps, and takes them back if one fails.
+/// Carries out the steps, and undoes them if one fails.
 fn run(workspace: &Workspace, renames: &[Rename], steps: &[Step]) -> Result<(), Error> {
     for (done, Step { from, to, .. }) in steps.iter().enumerate() {
         if done % 100 == 0 {
@@ -92,12 +93,13 @@ fn run(workspace: &Workspace, renames: &[Rename], steps: &[Step]) -> Result<(), 
     Ok(())
 }
 
-/// Takes back the steps that are `done`, and says how things are.
+/// Undoes the steps that are `done`. Returns an error that says which names the files have.
 fn undo(workspace: &Workspace, renames: &[Rename], done: &[Step], cause: Error) -> Error {
     let mut stuck = Vec::new();
     let mut moved = HashSet::new();
     for Step { rename, from, to } in done.iter().rev() {
-        // A file of which a later step is stuck is no longer where this one would look for it.
+        // If a file's later step can't be undone, the file is not at the path that this step would
+        // undo.
         if moved.contains(rename) {
             continue;
         }

@@ -1,7 +1,8 @@
-//! What an earlier attempt at the same plan has left.
+//! The state that an earlier attempt at the same plan has left.
 //!
-//! Chains tell by which names exist. In a cycle every name exists before as well as after, so there
-//! it takes size and time; where these don't tell either, nothing is risked.
+//! In a chain, the names that exist show how far it came. In a cycle every name exists before as
+//! well as after, so the sizes and times of its files are compared too. If these don't show it
+//! either, the plan is not applied.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,23 +15,24 @@ use crate::plan::{Plan, Rename};
 use crate::report;
 use crate::workspace::{Stamp, Workspace};
 
-/// How far an earlier attempt came.
+/// The progress of an earlier attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Earlier {
-    /// It renamed nothing, or everything has its old name again.
+    /// The attempt renamed nothing, or everything has its old name again.
     Nothing,
-    /// All files have their new names.
+    /// The attempt renamed every file.
     Complete,
 }
 
-/// Looks how far an earlier attempt came.
+/// Checks how far an earlier attempt came.
 ///
 /// # Errors
-/// If it stopped halfway, or if one that did everything can't be told from one that did nothing.
+/// Returns an error if the attempt stopped halfway, or if it can't be decided whether it did
+/// everything or nothing.
 pub(crate) fn look(workspace: &Workspace, plan: &Plan, order: &Order) -> Result<Earlier, Error> {
     let now = Now::read(workspace, plan)?;
     let levels = nesting::levels(&plan.renames);
-    // What comes last is looked at first: as long as it is as before, so are the paths below.
+    // The last level is checked first: if it is unchanged, so are the paths below it.
     for (above, level) in levels.iter().rev().enumerate() {
         match look_at_level(workspace, plan, order, &now, level)? {
             Earlier::Nothing => {}
@@ -43,8 +45,8 @@ pub(crate) fn look(workspace: &Workspace, plan: &Plan, order: &Order) -> Result<
     Ok(Earlier::Nothing)
 }
 
-/// Refuses a plan of whose directories the outermost have their new names, while something that was
-/// in them does not.
+/// Returns an error if something in a renamed directory doesn't have its new name, although the
+/// outermost directories have theirs.
 fn complete(workspace: &Workspace, plan: &Plan) -> Result<(), Error> {
     let mut missing = Vec::new();
     for Rename { from, to } in nesting::arrived(&plan.renames) {
@@ -58,7 +60,7 @@ fn complete(workspace: &Workspace, plan: &Plan) -> Result<(), Error> {
     }
 }
 
-/// Names the renames that are done for sure.
+/// Describes the renames that are certainly done.
 fn traces(plan: &Plan, now: &Now<'_>, renames: &[usize]) -> Vec<String> {
     let renames = renames.iter().map(|it| &plan.renames[*it]);
     renames
@@ -109,10 +111,10 @@ fn look_at_level(
     let is_any = |state| states.contains(&Some(state));
     match (chained.is_empty(), cycles.is_empty()) {
         (_, true) if all_renamed => Ok(Earlier::Complete),
-        // Chains come first: while they wait, no cycle has begun.
+        // Chains come first: while one is not done, no cycle has begun.
         (false, _) if traces.is_empty() => Ok(Earlier::Nothing),
         (false, _) if !all_renamed => Err(halfway(&traces)),
-        // One cycle comes after the other.
+        // The cycles are renamed one after the other.
         _ if states.last() == Some(&Some(Earlier::Complete)) && !is_any(Earlier::Nothing) => {
             Ok(Earlier::Complete)
         }
@@ -124,13 +126,14 @@ fn look_at_level(
     }
 }
 
-/// The cycles, in the order in which they are renamed.
+/// Returns the cycles, in the order in which they are renamed.
 fn cycles_of<'a>(cyclic: &'a [usize], order: &Order) -> Vec<&'a [usize]> {
     let firsts: HashSet<usize> = order.temporaries.iter().map(|it| it.rename).collect();
     cyclic.chunk_by(|_, next| !firsts.contains(next)).collect()
 }
 
-/// How far one cycle is, if that can be told: its names exist before as well as after.
+/// Returns the progress of a cycle, or `None` if that can't be decided: its names exist before as
+/// well as after.
 fn cycle(plan: &Plan, now: &Now<'_>, renames: &[usize]) -> Option<Earlier> {
     let as_before = |it: &usize| now.is(&plan.renames[*it].from, &plan.stamps[*it]);
     let as_planned = |it: &usize| now.is(&plan.renames[*it].to, &plan.stamps[*it]);
@@ -144,7 +147,7 @@ fn cycle(plan: &Plan, now: &Now<'_>, renames: &[usize]) -> Option<Earlier> {
     }
 }
 
-/// What is at the paths of a plan.
+/// The files that exist at the paths of a plan.
 struct Now<'a>(HashMap<&'a str, Stamp>);
 
 impl<'a> Now<'a> {
@@ -279,7 +282,7 @@ mod tests {
         fs::remove_file(sandbox.path("b")).unwrap();
         fs::hard_link(sandbox.path("a"), sandbox.path("b")).unwrap();
         let order = Order::of(&plan.renames, "7");
-        // Whether the first swap was done, nobody can see; the second was not.
+        // It can't be seen whether the first swap was done; the second was not.
         let refused = look(&sandbox.workspace(), &plan, &order).unwrap_err();
         assert!(
             refused.to_string().contains("may have swapped"),

@@ -1,5 +1,5 @@
-//! Names that look the same and are written in different bytes: `é` is one character in the Unicode
-//! form NFC, and a letter with an accent in NFD.
+//! Names that look the same but differ in their bytes: `é` is one character in the Unicode form
+//! NFC, and a letter with an accent in NFD.
 
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ impl Form {
     }
 }
 
-/// The text in NFC.
+/// Returns the text in NFC.
 pub(crate) fn composed(text: &str) -> Cow<'_, str> {
     match is_nfc(text) {
         true => Cow::Borrowed(text),
@@ -33,12 +33,12 @@ pub(crate) fn composed(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a file system that ignores case and Unicode forms takes these names for one.
+/// Checks if two names are the same on a file system that ignores case and Unicode forms.
 pub(crate) fn may_be_one(a: &str, b: &str) -> bool {
     a == b || folded(a) == folded(b)
 }
 
-/// The text without what file systems may ignore.
+/// Returns the text without the differences that file systems may ignore.
 pub(crate) fn folded(text: &str) -> String {
     match text.is_ascii() {
         true => text.to_ascii_lowercase(),
@@ -46,7 +46,7 @@ pub(crate) fn folded(text: &str) -> String {
     }
 }
 
-/// The form that a text is in, in words.
+/// Returns a description of the form of a text.
 pub(crate) fn name(text: &str) -> &'static str {
     match (is_nfc(text), is_nfd(text)) {
         (true, true) => "in plain letters",

@@ -1,36 +1,36 @@
-//! How a template writes a group: in another case, or as a number with leading zeros.
+//! The formats of a group in a template: another case, or a number with leading zeros.
 
 use unicode_normalization::char::is_combining_mark;
 
 use crate::name::shown;
 
-/// The part behind the colon in `{1:upper}`.
+/// The format of a group: the part after the colon in `{1:upper}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Upper,
     Lower,
-    /// Each word with a capital letter, and the rest in lower case.
+    /// A capital first letter for each word, and the rest in lower case.
     Title,
-    /// The first letter a capital one, and the rest in lower case.
+    /// A capital first letter, and the rest in lower case.
     Sentence,
-    /// A number with at least as many digits.
+    /// A number with at least this many digits.
     Digits(usize),
 }
 
-/// More digits than any counter has.
+/// The most digits that a format can ask for: more than any counter has.
 pub(crate) const MAX_WIDTH: usize = 20;
 
-/// A number of digits, if `text` is one.
+/// Parses a number of digits.
 pub(crate) fn width(text: &str) -> Option<usize> {
     let width = text.parse().ok()?;
     (width <= MAX_WIDTH).then_some(width)
 }
 
 impl Format {
-    /// Reads the format `text`.
+    /// Parses a format.
     ///
     /// # Errors
-    /// Names the formats, if `text` is none of them.
+    /// Returns a message with the known formats if `text` is none of them.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         match text {
             "upper" => Ok(Self::Upper),
@@ -49,7 +49,7 @@ impl Format {
     /// Writes `text` in this format. An empty group stays empty.
     ///
     /// # Errors
-    /// If digits are to be written, and `text` has other characters.
+    /// Returns an error if the format is a number of digits, and `text` has other characters.
     pub(crate) fn write(self, text: &str, into: &mut String) -> Result<(), String> {
         match self {
             Self::Upper => *into += &text.to_uppercase(),
@@ -76,7 +76,7 @@ impl Format {
                     return Err(format!("needs digits, and the group is `{}`", shown(text)));
                 }
                 let number = text.trim_start_matches('0');
-                // Zero has a digit too.
+                // Zero has at least one digit.
                 let zeros = width.max(1).saturating_sub(number.len());
                 into.extend(std::iter::repeat_n('0', zeros));
                 *into += number;
@@ -86,7 +86,7 @@ impl Format {
     }
 }
 
-/// Whether a word goes on with this character. Marks follow their letter where a name is in NFD.
+/// Checks if a character can continue a word. Marks follow their letter if a name is in NFD.
 fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || is_combining_mark(c) || matches!(c, '\'' | '’')
 }

@@ -5,7 +5,7 @@ use glob::Pattern;
 
 use crate::form;
 
-/// A pattern, component by component, so that whoever walks the tree can leave out what can't
+/// A pattern, split into components, so that a walk of the tree can skip directories that can't
 /// match.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Glob {
@@ -15,21 +15,21 @@ pub(crate) struct Glob {
 #[derive(Debug, PartialEq)]
 pub(crate) enum Component {
     Name(String),
-    /// A name that matches; a hidden one only where the pattern starts with a dot as well.
+    /// A pattern for a name. A hidden name matches only if the pattern starts with a dot as well.
     Pattern(Pattern),
-    /// Any number of directories that are not hidden, none included.
+    /// Any number of directories that are not hidden, including none.
     Directories,
 }
 
-/// More alternatives than anybody means to write.
+/// The most alternatives of a pattern: more than a realistic pattern has.
 const MAX_ALTERNATIVES: usize = 1000;
 
-/// Whether a path that doesn't exist may be meant as a pattern.
+/// Checks if a path that doesn't exist may be a pattern.
 pub(crate) fn is_glob(path: &str) -> bool {
     path.contains(['*', '?', '[', '{'])
 }
 
-/// Reads a pattern; of its `{a,b}` each alternative becomes one of its own.
+/// Parses a pattern. Each alternative of its `{a,b}` becomes a separate pattern.
 pub(crate) fn parse(pattern: &str) -> Result<Vec<Glob>, Error> {
     let mut alternatives = Vec::new();
     expand_braces(pattern, &mut alternatives)
@@ -38,7 +38,7 @@ pub(crate) fn parse(pattern: &str) -> Result<Vec<Glob>, Error> {
 }
 
 impl Glob {
-    /// One that a single path matches.
+    /// Returns a pattern that matches only this path.
     pub(crate) fn exact(path: &str) -> Self {
         let name = |it| Component::Name(form::composed(it).into_owned());
         Self {
@@ -79,7 +79,7 @@ fn parse_one(text: &str) -> Result<Glob, String> {
     Ok(Glob { components })
 }
 
-/// A pattern for names, or what is wrong with it after how many characters.
+/// Parses a pattern for names. An error has the number of characters before the problem.
 fn pattern(text: &str) -> Result<Pattern, (usize, &'static str)> {
     if let Some(at) = text.find("**") {
         return Err((
@@ -90,7 +90,7 @@ fn pattern(text: &str) -> Result<Pattern, (usize, &'static str)> {
     Pattern::new(text).map_err(|error| (error.pos, error.msg))
 }
 
-/// Writes out `x{a,b}y` as `xay` and `xby`.
+/// Expands braces: `x{a,b}y` becomes `xay` and `xby`.
 fn expand_braces(pattern: &str, into: &mut Vec<String>) -> Result<(), String> {
     let Some(open) = pattern.find('{') else {
         into.push(pattern.to_owned());
@@ -112,7 +112,8 @@ fn expand_braces(pattern: &str, into: &mut Vec<String>) -> Result<(), String> {
         .try_for_each(|it| expand_braces(&format!("{}{it}{rest}", &pattern[..open]), into))
 }
 
-/// The alternatives in the braces at the start of `text`, and where these close.
+/// Returns the alternatives in the braces at the start of `text`, and the position of the closing
+/// brace.
 fn alternatives(text: &str) -> Option<(Vec<&str>, usize)> {
     let mut found = Vec::new();
     let mut depth = 0;

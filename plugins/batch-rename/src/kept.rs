@@ -1,8 +1,9 @@
-//! How a plan is kept until somebody decides: small, so that 100,000 renames are a few bytes each.
+//! The compact form of a plan that is kept until a decision, so that 100,000 renames take a few
+//! bytes each.
 //!
-//! Names beside each other begin alike, so what a path shares with the one before it is a number.
-//! What a file was like is needed where names are swapped, and of all others only whether one was a
-//! link.
+//! Neighbouring names begin alike, so the length that a path has in common with the one before it
+//! is stored as a number. For files in a cycle, the whole stamp is stored. For all others, only the
+//! kind is stored, and only if it isn't a file.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,11 +13,12 @@ use crate::workspace::{Kind, Stamp};
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Kept {
-    /// Bytes that `from` has in common with the one before, and the rest; and the same of `to`.
+    /// The renames: the number of bytes that `from` has in common with the one before, and the
+    /// rest, then both for `to`.
     renames: Vec<(usize, String, usize, String)>,
-    /// Which of them are of something else than a file.
+    /// The kinds of the objects that are not files, by index.
     kinds: Vec<(usize, Kind)>,
-    /// What those were that are part of a cycle.
+    /// The stamps of the files that are part of a cycle, by index.
     stamps: Vec<(usize, Stamp)>,
 }
 
@@ -79,7 +81,7 @@ impl TryFrom<Kept> for Plan {
     }
 }
 
-/// Bytes that both begin with.
+/// Returns the number of bytes in the common prefix of two paths.
 fn shared(before: &str, path: &str) -> usize {
     let pairs = before.chars().zip(path.chars());
     let alike = pairs.take_while(|(one, other)| one == other);

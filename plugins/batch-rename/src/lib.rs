@@ -1,11 +1,10 @@
-//! The tool `batch_rename_preview`: renames many files by a regular expression, once somebody
-//! agreed.
+//! The tool `batch_rename_preview`: renames many files by a regular expression, after approval.
 //!
 //! The preview decides everything: `select` finds the files, `rule` gives each its new name, and
-//! `plan` refuses whatever would overwrite or lose a file. What is left is put in an `order` that
-//! survives swaps and cycles, and `apply` follows it, undoing what it did where a step fails. Files
-//! and symbolic links are renamed (the link, not what it points to), and directories if the caller
-//! asks for it; each stays in its directory.
+//! `plan` refuses a rename that would overwrite or lose a file. The other renames get an `order`
+//! that works for swaps and cycles. `apply` follows it, and undoes its steps if one fails. The tool
+//! renames files and symbolic links (the link, not its target), and directories if the caller asks
+//! for it. Everything stays in its directory.
 
 mod alike;
 mod apply;

@@ -1,12 +1,12 @@
-//! Which names a file may get.
+//! Checks for the new names of files.
 
-/// The most bytes that a name has on the usual file systems.
+/// The most bytes in a name on the usual file systems.
 const MAX_BYTES: usize = 255;
 
-/// Why a file with the name `old` can't have this name, if it can't.
+/// Returns the reason why a file with the name `old` can't have this name, if there is one.
 pub(crate) fn problem(name: &str, old: &str) -> Option<String> {
-    // On Windows a backslash is a separator, and a workspace may be there; but where a name has
-    // one already it is a character like any other.
+    // On Windows a backslash is a separator, and the workspace may be there. If the old name has a
+    // backslash, it is an ordinary character.
     let is_separator = |c: char| c == '/' || c == '\\' && !old.contains('\\');
     let character = |c: &char| is_separator(*c) || c.is_control();
     match name {
@@ -28,7 +28,7 @@ pub(crate) fn problem(name: &str, old: &str) -> Option<String> {
     }
 }
 
-/// A path in one line, whatever its characters.
+/// Returns a path in one line, with control characters escaped.
 pub(crate) fn shown(path: &str) -> String {
     let escape = |c: char| {
         if c.is_control() {

@@ -2,18 +2,20 @@
 
 use std::cmp::Ordering;
 
-/// Compares two paths with runs of digits taken as numbers, of any length.
+/// Compares two paths. Runs of digits count as numbers, of any length.
 pub(crate) fn compare(a: &str, b: &str) -> Ordering {
-    // Names that are equal then differ in leading zeros alone.
+    // Names that are equal so far differ only in leading zeros.
     Runs(a).cmp(Runs(b)).then_with(|| a.cmp(b))
 }
 
 /// A part of a path, declared in the order in which parts of different kinds are sorted.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Run<'a> {
-    /// A directory's files come before its siblings with a longer name.
+    /// A separator. It comes first, so a directory's files come before its siblings with a longer
+    /// name.
     Separator,
-    /// Without leading zeros, so that of two numbers the longer one is the larger.
+    /// A number's length and digits, without leading zeros. Of two numbers, the longer one is
+    /// larger.
     Number(usize, &'a str),
     Other(char),
 }

@@ -1,7 +1,7 @@
 //! Renames within directories that are renamed by the same plan.
 //!
-//! A plan's paths are those of before. So what is deepest comes first: when a directory is renamed,
-//! nothing below its old path is left to do.
+//! A plan contains the paths before the renames, so the deepest ones come first: when a directory
+//! is renamed, everything below it is done.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, HashMap};
 use crate::plan::Rename;
 use crate::workspace::{join, split};
 
-/// The renames, in groups that are carried out one after the other. Where none is below another
-/// there is one group.
+/// Groups the renames into levels, which are carried out one after the other. If no rename is below
+/// another, there is one level.
 pub(crate) fn levels(renames: &[Rename]) -> Vec<Vec<usize>> {
     let moving = moving(renames);
     let is_below = |rename: &Rename| parents(&rename.from).any(|it| moving.contains_key(it));
@@ -25,8 +25,8 @@ pub(crate) fn levels(renames: &[Rename]) -> Vec<Vec<usize>> {
     levels.into_values().collect()
 }
 
-/// The renames as they are once all is done: of a path below a directory that is renamed too, `to`
-/// has its new name.
+/// Returns the renames with their final paths: if a directory above a path is renamed too, `to` has
+/// its new name.
 pub(crate) fn arrived(renames: &[Rename]) -> Vec<Rename> {
     let moving = moving(renames);
     let arrived = |Rename { from, .. }: &Rename| {
@@ -51,7 +51,7 @@ fn moving(renames: &[Rename]) -> HashMap<&str, &str> {
     pairs.collect()
 }
 
-/// The directories that a path is in, the outermost first.
+/// Returns the directories that a path is in, the outermost first.
 fn parents(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').map(|(at, _)| &path[..at])
 }

@@ -1,4 +1,4 @@
-//! The order in which renames never meet a name that is still in use.
+//! The order in which no rename finds its new name in use.
 
 use std::collections::HashMap;
 
@@ -6,38 +6,36 @@ use crate::nesting;
 use crate::plan::Rename;
 use crate::workspace::{join, split};
 
-/// One call of `rename`.
+/// A call of `rename`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Step {
-    /// Which of the plan's renames this belongs to.
+    /// The index of the plan's rename that the step belongs to.
     pub(crate) rename: usize,
     pub(crate) from: String,
     pub(crate) to: String,
 }
 
-/// A name that a file has for a moment, so that the others of its cycle can move.
+/// A temporary name of a file, so that the others of its cycle can move.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Temporary {
-    /// Which of the plan's renames it belongs to.
+    /// The index of the plan's rename that the name belongs to.
     pub(crate) rename: usize,
     pub(crate) path: String,
 }
 
-/// All steps of a plan.
+/// The steps of a plan.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
     pub(crate) steps: Vec<Step>,
-    /// One for each cycle.
+    /// The temporary names, one for each cycle.
     pub(crate) temporaries: Vec<Temporary>,
-    /// The renames that are part of a cycle: of these, every path is in use before as well as
-    /// after.
+    /// The renames that are part of a cycle. All their paths exist before as well as after.
     pub(crate) cyclic: Vec<usize>,
 }
 
 impl Order {
-    /// Puts renames in order. No two of them share a `from`, or a `to`. The names of temporaries
-    /// come from `action_id`, so that a later attempt at the same action finds those of an earlier
-    /// one.
+    /// Orders renames. No two of them share a `from`, or a `to`. Temporary names are derived from
+    /// `action_id`, so that a later attempt at the same action finds those of an earlier one.
     pub(crate) fn of(renames: &[Rename], action_id: &str) -> Self {
         let index = |path: fn(&Rename) -> &str| -> HashMap<&str, usize> {
             renames
@@ -48,13 +46,13 @@ impl Order {
         };
         let leaving = index(|rename| &rename.from);
         let arriving = index(|rename| &rename.to);
-        // The rename that waits for this one to free its name.
+        // Returns the rename that waits for this one to free its name.
         let waiting = |rename: usize| arriving.get(renames[rename].from.as_str()).copied();
 
         let mut order = Self::default();
         let mut is_ordered = vec![false; renames.len()];
         for level in nesting::levels(renames) {
-            // Chains, from the end whose target is free.
+            // Chains start from the end whose target is free.
             let is_end = |index: &&usize| !leaving.contains_key(renames[**index].to.as_str());
             for end in level.iter().filter(is_end) {
                 let mut next = Some(*end);
@@ -64,7 +62,7 @@ impl Order {
                     next = waiting(rename);
                 }
             }
-            // What is left are cycles, in which every target is in use.
+            // The others are cycles, in which every target is in use.
             for first in level {
                 if is_ordered[first] {
                     continue;
@@ -100,7 +98,7 @@ impl Order {
     }
 }
 
-/// A hidden name beside `path`.
+/// Returns a hidden name next to `path`.
 fn temporary(path: &str, action_id: &str, number: usize) -> String {
     let id = action_id.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     join(split(path).0, &format!(".batch-rename-{id}-{number}"))

@@ -1,4 +1,4 @@
-//! What a caller passes.
+//! The parameters that a caller passes.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

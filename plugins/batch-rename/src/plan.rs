@@ -1,4 +1,4 @@
-//! Deciding what is renamed to what, and refusing what would overwrite or lose a file.
+//! Plans the renames, and refuses those that would overwrite or lose a file.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use crate::report;
 use crate::rule::Rule;
 use crate::workspace::{Stamp, Workspace, join, split};
 
-/// One file's old and new path, relative to the workspace.
+/// The old and new path of a file, relative to the workspace.
 // In a plan both are in the same directory, which still has its old name: see `nesting`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Rename {
@@ -20,29 +20,31 @@ pub(crate) struct Rename {
     pub(crate) to: String,
 }
 
-/// What is kept until somebody decides.
+/// The plan that is kept until a decision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Kept", try_from = "Kept")]
 pub(crate) struct Plan {
     pub(crate) renames: Vec<Rename>,
-    /// What was at each `from`, in the same order.
+    /// The stamps of the files at each `from`, in the same order.
     pub(crate) stamps: Vec<Stamp>,
 }
 
-/// The renames that a rule asks for, and how many files it leaves alone.
+/// The renames that a rule asks for, and the numbers of other files.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Planned {
     pub(crate) renames: Vec<Rename>,
-    /// Files whose names match, and come out as they were.
+    /// The number of files whose names match but don't change.
     pub(crate) unchanged: usize,
-    /// Files whose names don't match.
+    /// The number of files whose names don't match.
     pub(crate) unmatched: usize,
 }
 
-/// What the host lets an apply change, and keeps of a plan.
+/// The most renames of a plan: the host's limit for the changes of an apply, and for the size of a
+/// plan.
 const MAX_RENAMES: usize = 100_000;
 
-/// Refuses more renames than a plan may have, while files are looked for: as soon as it is known.
+/// A check that refuses too many renames while files are still being looked for, as early as
+/// possible.
 pub(crate) struct Limit<'a> {
     rule: &'a Rule,
     renames: usize,
@@ -53,7 +55,7 @@ impl<'a> Limit<'a> {
         Self { rule, renames: 0 }
     }
 
-    /// To be called with each file that was found, once it is one of those that were.
+    /// Checks the limit after `file` was added to `found`. Call it for each file.
     pub(crate) fn check(&mut self, file: &str, found: &BTreeSet<String>) -> Result<(), Error> {
         if found.len() <= MAX_RENAMES {
             return Ok(());
@@ -62,7 +64,7 @@ impl<'a> Limit<'a> {
             let (_, name) = split(path);
             self.rule.is_renamed(name)
         };
-        // Fewer need not be looked at.
+        // With fewer files, the limit can't be exceeded.
         self.renames += match found.len() == MAX_RENAMES + 1 {
             true => found.iter().filter(|path| is_renamed(path)).count(),
             false => usize::from(is_renamed(file)),
@@ -96,8 +98,8 @@ impl Plan {
     }
 }
 
-/// Gives each of the `files` its new name. `is_taken` tells whether renaming the first path to the
-/// second would overwrite something; it is not asked about paths that become free.
+/// Gives each of the `files` its new name. `is_taken` checks if renaming the first path to the
+/// second would overwrite something; it is not called for paths that become free.
 pub(crate) fn plan(
     files: &[String],
     rule: &Rule,

@@ -1,4 +1,4 @@
-//! What people and models read.
+//! The texts and details that people and models read.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +19,7 @@ use crate::workspace::{Kind, join, split};
 pub(crate) struct Details {
     /// Old and new paths, relative to the workspace.
     pub(crate) renames: Vec<Rename>,
-    /// How many more there are, where a list of all would be too long.
+    /// The number of further renames, if the list of all would be too long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) more: Option<usize>,
 }
@@ -36,10 +36,10 @@ impl Details {
     }
 }
 
-/// What the host takes as the details of an action, less the names of fields and what is escaped.
+/// The most bytes of details: the host's limit, less the names of fields and escaped characters.
 const MAX_DETAILS: usize = 768 << 10;
 
-/// How many of these the details can have.
+/// Returns the number of renames that fit in the details.
 fn detailed(renames: &[Rename]) -> usize {
     let bytes = |path: &str| escaped_bytes(path) + "{\"from\":\"\",".len();
     let mut room = MAX_DETAILS;
@@ -51,7 +51,7 @@ fn detailed(renames: &[Rename]) -> usize {
     renames.iter().take_while(fits).count()
 }
 
-/// Bytes of a path in JSON.
+/// Returns the number of bytes of a path in JSON.
 fn escaped_bytes(path: &str) -> usize {
     let bytes = |c: char| match c {
         '"' | '\\' => 2,
@@ -61,21 +61,22 @@ fn escaped_bytes(path: &str) -> usize {
     path.chars().map(bytes).sum()
 }
 
-/// A longer list is cut, since a model reads every line of it; the details have the rest.
+/// The most renames in a list. A longer list is cut, because a model reads every line of it. The
+/// details have more.
 const MAX_LISTED: usize = 200;
 const MAX_PROBLEMS: usize = 20;
 
-/// The renames of a plan, as they are listed: with the paths that all has in the end.
+/// The renames of a plan, as they are listed: with their final paths.
 pub(crate) struct Listing {
     renames: Vec<Rename>,
-    /// Which of them are directories.
+    /// True for each rename of a directory.
     is_directory: Vec<bool>,
-    /// What is to be said of some, by their index.
+    /// The notes on some renames, by their index.
     notes: HashMap<usize, String>,
 }
 
 impl Listing {
-    /// `exists` tells whether a path is there before anything is renamed.
+    /// Lists the renames of a plan. `exists` checks if a path exists before anything is renamed.
     pub(crate) fn of(plan: &Plan, exists: impl Fn(&str) -> bool) -> Self {
         let renames = nesting::arrived(&plan.renames);
         let leaving: HashSet<&str> = renames.iter().map(|it| it.from.as_str()).collect();
@@ -92,8 +93,8 @@ impl Listing {
         }
     }
 
-    /// The pending action in one line. Like the other fixed texts it doesn't bend to a single file:
-    /// programs may match it.
+    /// Returns the label of the pending action. Like the other fixed texts, it has no singular
+    /// form, so that programs can match it.
     pub(crate) fn label(&self) -> String {
         format!("Batch rename: {}", self.count())
     }
@@ -116,7 +117,7 @@ impl Listing {
         self.is_directory.iter().filter(|it| **it).count()
     }
 
-    /// A line for each.
+    /// Returns a line for each rename.
     pub(crate) fn list(&self) -> String {
         let rows = self.renames.iter().zip(&self.is_directory).enumerate();
         let lines = rows.map(|(index, (Rename { from, to }, is_directory))| {
@@ -154,7 +155,7 @@ pub(crate) fn preview(selection: &Selection, planned: &Planned, listing: &Listin
     Output::text(text).details(listing.details())
 }
 
-/// The preview of a plan that renames nothing.
+/// Returns the preview of a plan that renames nothing.
 pub(crate) fn nothing(selection: &Selection, planned: &Planned) -> Output {
     let why = match selection.files.len() {
         0 => format!("no file matches {}", quoted(&selection.unmatched)),
@@ -188,7 +189,7 @@ pub(crate) fn discarded(reason: &str) -> Output {
     Output::text(format!("Discarded batch rename. Reason: {reason}"))
 }
 
-/// A heading, and the problems below it.
+/// Returns a heading, and the problems below it.
 pub(crate) fn problems(heading: &str, problems: &[String]) -> String {
     let lines = problems.iter().map(|problem| format!("- {problem}"));
     format!(

@@ -1,5 +1,5 @@
-//! Bugs, and a few missing features, that were reported of other programs for the same job: each
-//! with a link to its report, and on real files, from the params to the last rename.
+//! Bugs, and a few missing features, that were reported for other programs with the same purpose.
+//! Each test has a link to the report, and runs on real files, from the params to the last rename.
 
 use std::path::Path;
 
@@ -15,14 +15,14 @@ use crate::rule::tests::params;
 use crate::select;
 use crate::workspace::tests::Sandbox;
 
-/// A workspace, and what a caller asks for in it.
+/// A workspace, and the params of a call in it.
 struct Case {
     sandbox: Sandbox,
     params: Params,
 }
 
 impl Case {
-    /// Of these files, each of which contains the path that it was made with.
+    /// Returns a case with these files. Each contains its original path.
     fn of(files: &[&str], wanted: &str, find: &str, replace: &str) -> Self {
         let mut params = params(find, replace);
         params.files = vec![wanted.to_owned()];
@@ -47,7 +47,7 @@ impl Case {
         Plan::of(&workspace, &planned.renames)
     }
 
-    /// The rows of the preview.
+    /// Returns the rows of the preview.
     fn rows(&self) -> String {
         Listing::of(&self.plan().unwrap(), |path| self.path(path).exists()).list()
     }
@@ -64,7 +64,7 @@ impl Case {
         assert_eq!(self.sandbox.tree(), expected);
     }
 
-    /// Expects the preview to be refused because of something.
+    /// Expects an error from the preview that contains `because`.
     #[track_caller]
     fn is_refused(&self, because: &str) {
         let before = self.sandbox.tree();
@@ -74,7 +74,7 @@ impl Case {
     }
 }
 
-/// A group's number was read as far as letters went: `$1P` was an empty group.
+/// The letters after a group's number were taken as part of it: `$1P` was an empty group.
 /// <https://github.com/shenwei356/brename/issues/33>
 #[test]
 fn a_letter_behind_a_group_is_a_letter() {
@@ -94,7 +94,7 @@ fn a_counter_goes_through_numbers_in_their_order() {
     ]);
 }
 
-/// New names that differ in case became one file where the file system ignores case.
+/// New names that differ in case became one file if the file system ignored case.
 /// <https://github.com/shenwei356/brename/issues/28>
 #[test]
 fn new_names_that_differ_only_in_case_are_marked() {
@@ -106,7 +106,7 @@ fn new_names_that_differ_only_in_case_are_marked() {
     );
 }
 
-/// A name that ends in a space or a dot looks like another, and Windows makes it another.
+/// A name that ends in a space or a dot looks like another name, and Windows drops that character.
 /// <https://github.com/shenwei356/brename/issues/28>
 #[test]
 fn a_name_that_ends_in_a_space_or_a_dot_is_marked() {
@@ -118,7 +118,7 @@ fn a_name_that_ends_in_a_space_or_a_dot_is_marked() {
     );
 }
 
-/// The directory that was named was forgotten.
+/// A directory that was named itself was not renamed.
 /// <https://github.com/shenwei356/brename/issues/21>
 #[test]
 fn the_directory_that_is_named_is_renamed() {
@@ -127,7 +127,7 @@ fn the_directory_that_is_named_is_renamed() {
         .becomes(&["b:b", "xb/ab:ab/ab"]);
 }
 
-/// A name that was padded already got an underscore, to be another one.
+/// An already padded name got an underscore to make it different.
 /// <https://github.com/yaa110/nomino/issues/17>
 #[test]
 fn a_number_that_is_padded_already_stays() {
@@ -145,7 +145,7 @@ fn no_two_files_get_one_name() {
         .is_refused("`116-1.jpg` and `116.JPG` would both become `IMG_116.jpg`");
 }
 
-/// Directories were said to be in lower case, and were not.
+/// Directories were reported to be in lower case, but were not.
 /// <https://github.com/ayoisaiah/f2/issues/31>
 #[test]
 fn a_directory_changes_case() {
@@ -154,8 +154,8 @@ fn a_directory_changes_case() {
         .becomes(&["ludwig_hirsch/1.mp3:Ludwig_Hirsch/1.mp3"]);
 }
 
-/// Where the file system ignores case, a file's other case was refused as taken, or the file was
-/// left under a temporary name. (Of such file systems, `workspace` has a test.)
+/// A new name in another case was refused as taken if the file system ignores case, or the file
+/// kept a temporary name. (`workspace` has a test for such file systems.)
 /// <https://github.com/ismaelgv/rnr/issues/22>, <https://github.com/ayoisaiah/f2/issues/114>
 #[test]
 fn a_file_changes_case_in_one_step() {
@@ -165,7 +165,7 @@ fn a_file_changes_case_in_one_step() {
     case.becomes(&["image.jpg:image.JPG"]);
 }
 
-/// A directory was renamed before what is in it, which was not found then.
+/// A directory was renamed before its files, which were then missing.
 /// <https://github.com/ismaelgv/rnr/issues/55>, <https://github.com/linuxmint/bulky/issues/14>
 #[test]
 fn a_directory_and_its_files_are_renamed_together() {
@@ -187,7 +187,7 @@ fn a_directory_and_its_files_are_renamed_together() {
     ]);
 }
 
-/// Directories, and those within them, were not renamed at all.
+/// Directories, and the directories in them, were not renamed at all.
 /// <https://github.com/ismaelgv/rnr/issues/9>
 #[test]
 fn directories_are_renamed_at_every_depth() {
@@ -200,8 +200,7 @@ fn directories_are_renamed_at_every_depth() {
         ]);
 }
 
-/// Names could not be brought into one Unicode form.
-/// <https://github.com/ismaelgv/rnr/issues/31>
+/// Names could not be converted to one Unicode form. <https://github.com/ismaelgv/rnr/issues/31>
 #[test]
 fn names_are_brought_into_one_unicode_form() {
     let case =
@@ -211,8 +210,7 @@ fn names_are_brought_into_one_unicode_form() {
     case.becomes(&["caf\u{e9}:cafe\u{301}"]);
 }
 
-/// That form may be another file's name.
-/// <https://github.com/ismaelgv/rnr/issues/31>
+/// Another file may already have the name in that form. <https://github.com/ismaelgv/rnr/issues/31>
 #[test]
 fn two_forms_of_a_name_do_not_become_one_file() {
     Case::of(&["e\u{301}", "\u{e9}"], "*", "^", "")
@@ -220,7 +218,7 @@ fn two_forms_of_a_name_do_not_become_one_file() {
         .is_refused("which exists");
 }
 
-/// A file may get the other form of a name that stays, where these are two files.
+/// A file may get the other form of a name that stays, if the file system keeps both.
 /// <https://github.com/ismaelgv/rnr/issues/31>
 #[test]
 fn a_name_that_looks_like_one_that_stays_is_marked() {
@@ -229,7 +227,7 @@ fn a_name_that_looks_like_one_that_stays_is_marked() {
     assert_eq!(case.rows(), format!("u\u{308}/a -> u\u{308}/\u{e9} {note}"));
 }
 
-/// Files were gone, since their new names began with a dot.
+/// Files seemed to be gone, because their new names began with a dot.
 /// <https://github.com/trapd00r/vidir/issues/25>
 #[test]
 fn a_file_that_will_be_hidden_is_marked() {
@@ -261,7 +259,7 @@ fn a_link_to_a_directory_is_renamed_itself() {
     assert!(!case.path("folder/link").exists() && !case.path("folder/new").exists());
 }
 
-/// A name was cut within a character, which was a panic.
+/// A name was cut within a character, which caused a panic.
 /// <https://github.com/marcusbuffett/pipe-rename/issues/55>
 #[test]
 fn names_of_many_languages_are_cut_between_characters() {
@@ -272,7 +270,7 @@ fn names_of_many_languages_are_cut_between_characters() {
     ]);
 }
 
-/// A letter behind an apostrophe became a capital one.
+/// A letter after an apostrophe became a capital.
 /// <https://github.com/microsoft/PowerToys/issues/8796>
 #[test]
 fn a_word_with_an_apostrophe_is_one_word() {
@@ -280,7 +278,7 @@ fn a_word_with_an_apostrophe_is_one_word() {
         .becomes(&["It's Μάϊος.txt:it's ΜΆΪΟΣ.txt"]);
 }
 
-/// A name with a line break was shown in two lines, and could not be changed.
+/// A name with a line break was shown on two lines, and could not be changed.
 /// <https://github.com/Nomen-Luni/MonkeyDo/issues/14>
 #[cfg(unix)]
 #[test]
@@ -290,7 +288,7 @@ fn a_line_break_can_be_removed() {
     case.becomes(&["21 fish.mp3:21 fish\n.mp3"]);
 }
 
-/// What is behind the last dot of a directory's name was left alone as an extension.
+/// The part after the last dot of a directory's name was treated as an extension and not changed.
 /// <https://github.com/nicjansma/rename-regex/issues/20>
 #[test]
 fn a_directory_has_no_extension() {

@@ -1,4 +1,4 @@
-//! How a file gets its new name.
+//! Rules that give a file its new name.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::params::Params;
 use crate::regex::Regex;
 use crate::template::Template;
 
-/// What to find in a name, and what to put in its place.
+/// A pattern to find in a name, and its replacement.
 pub(crate) struct Rule {
     find: Regex,
     replace: Template,
@@ -19,7 +19,7 @@ pub(crate) struct Rule {
 
 impl Rule {
     pub(crate) fn new(params: &Params) -> Result<Self, Error> {
-        // Matching is in NFC, where a letter with its accent is one character, as in `[é]`.
+        // Matching is in NFC, in which a letter with its accent is one character, as in `[é]`.
         let find = match params.normalize {
             Some(_) => form::composed(&params.find),
             None => Cow::Borrowed(params.find.as_str()),
@@ -36,11 +36,11 @@ impl Rule {
         })
     }
 
-    /// The new name of the file that is the `index`th to match, counted from 0; none if it does not
-    /// match.
+    /// Returns the new name of the file that is the `index`th to match, counted from 0, or `None`
+    /// if it does not match.
     ///
     /// # Errors
-    /// If a group in this name can't be written as the template says.
+    /// Returns an error if a group in this name can't be written in the template's format.
     pub(crate) fn rename(&self, name: &str, index: usize) -> Result<Option<String>, String> {
         let composed = self.normalize.map(|_| form::composed(name));
         let name = composed.as_deref().unwrap_or(name);
@@ -62,7 +62,8 @@ impl Rule {
         Ok(matched.then_some(renamed))
     }
 
-    /// Whether a file of this name gets another one, wherever it stands among the files that match.
+    /// Checks if a file of this name gets another one, regardless of its position among the files
+    /// that match.
     pub(crate) fn is_renamed(&self, name: &str) -> bool {
         let renamed = || self.rename(name, 0).ok().flatten();
         !self.replace.has_counter() && renamed().is_some_and(|renamed| renamed != name)

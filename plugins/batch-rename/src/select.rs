@@ -1,4 +1,4 @@
-//! Finding the files that a caller named.
+//! Finds the files that a caller named.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -15,17 +15,18 @@ use crate::workspace::{Kind, Workspace, join};
 /// The files that a caller named.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Selection {
-    /// Each once, in natural order.
+    /// The files, each once, in natural order.
     pub(crate) files: Vec<String>,
     /// The patterns that no file matches.
     pub(crate) unmatched: Vec<String>,
 }
 
-/// Finds the files, each given by its path or by a pattern. A path that exists is never taken for a
-/// pattern. What more is found is refused as the limit says.
+/// Finds the files, each given by its path or by a pattern. A path that exists is never taken as a
+/// pattern.
 ///
 /// # Errors
-/// If a path is missing or can't be renamed, a pattern is not valid, or there are too many files.
+/// Returns an error if a path is missing or can't be renamed, if a pattern is not valid, or if
+/// there are more files than `limit` allows.
 pub(crate) fn select(
     workspace: &Workspace,
     params: &Params,
@@ -84,7 +85,7 @@ pub(crate) fn select(
     Ok(Selection { files, unmatched })
 }
 
-/// The path without needless parts, if it stays in the workspace.
+/// Returns the path without needless parts, if it stays in the workspace.
 fn inside(path: &str) -> Result<String, Error> {
     let refuse = |problem: &str| Err(Error::tool(format!("`{}` {problem}", shown(path))));
     if path.contains('\0') {
@@ -106,7 +107,7 @@ fn inside(path: &str) -> Result<String, Error> {
     Ok(parts.join("/"))
 }
 
-/// What to say of a missing path that another one looks like.
+/// Returns a hint about a missing path if another one that exists looks the same.
 fn hint(workspace: &Workspace, path: &str) -> Result<&'static str, Error> {
     for form in [Form::Nfc, Form::Nfd] {
         if workspace.stamp(&form.write(path))?.is_some() {
@@ -116,7 +117,7 @@ fn hint(workspace: &Workspace, path: &str) -> Result<&'static str, Error> {
     Ok("")
 }
 
-/// Refuses what was named exactly and can't be renamed.
+/// Returns an error if an exactly named path can't be renamed.
 fn check_exact(
     workspace: &Workspace,
     path: &str,
@@ -150,24 +151,24 @@ fn check_exact(
     Ok(())
 }
 
-/// What a walk has found so far. It follows no links.
+/// The files that a walk has found so far. It follows no links.
 struct Found<'a, 'l> {
     workspace: &'a Workspace,
-    /// By all patterns so far.
+    /// The files that all patterns have found so far.
     files: &'a mut BTreeSet<String>,
     limit: &'a mut Limit<'l>,
     with_files: bool,
     with_directories: bool,
-    /// Whether names are compared in NFC.
+    /// True if names are compared in NFC.
     normalized: bool,
-    /// Whether this pattern has found one.
+    /// True if this pattern has found a file.
     any: bool,
 }
 
 impl Found<'_, '_> {
     fn walk(&mut self, glob: &Glob) -> Result<(), Error> {
         let mut open = vec![(String::new(), 0)];
-        // Several `**` lead to the same directory in many ways.
+        // Patterns with several `**` reach the same directory in many ways.
         let mut seen = HashSet::new();
         while let Some((directory, mut index)) = open.pop() {
             let mut listed = None;
@@ -188,7 +189,7 @@ impl Found<'_, '_> {
                 if !recursive {
                     break;
                 }
-                // It stands for no directory too: what comes behind it may be here.
+                // `**` also matches no directory, so the next component may match here.
                 index += 1;
             }
         }
@@ -210,7 +211,8 @@ impl Found<'_, '_> {
         }
     }
 
-    /// What is in a directory and matches. It is listed once, into `listed`.
+    /// Returns the children of a directory that match. The directory is listed at most once, into
+    /// `listed`.
     fn children(
         &self,
         directory: &str,

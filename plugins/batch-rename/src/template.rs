@@ -5,7 +5,7 @@ use airlock_tool::Error;
 use crate::format::{self, Format};
 use crate::regex::{Captures, Regex};
 
-/// What replaces a match: a text with groups and the counter in it.
+/// A replacement for a match: a text that contains groups and the counter.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Template {
     pieces: Vec<Piece>,
@@ -17,7 +17,7 @@ enum Piece {
     Group {
         group: usize,
         format: Option<Format>,
-        /// How `replace` writes it, for errors.
+        /// The group as it is written in `replace`, for errors.
         written: String,
     },
     Counter {
@@ -26,13 +26,13 @@ enum Piece {
 }
 
 impl Template {
-    /// Reads a template whose groups are those of `find`.
+    /// Parses a template with the groups of `find`.
     ///
-    /// Stricter than the regex crate's own templates, for which a group that does not exist is an
-    /// empty text, and `$1_a` the group named `1_a`.
+    /// This is stricter than the regex crate's own templates. There, a group that does not exist is
+    /// an empty text, and `$1_a` is the group named `1_a`.
     ///
     /// # Errors
-    /// Names the first mistake in `text`, and the character that it begins at.
+    /// Returns the first mistake in `text`, and the position of its first character.
     pub(crate) fn parse(text: &str, find: &Regex) -> Result<Self, Error> {
         let mut pieces = Vec::new();
         let mut rest = text;
@@ -55,16 +55,16 @@ impl Template {
         Ok(Self { pieces })
     }
 
-    /// Whether a name depends on how many matched before.
+    /// Checks if a new name depends on the number of files that matched before.
     pub(crate) fn has_counter(&self) -> bool {
         let is_counter = |piece: &Piece| matches!(piece, Piece::Counter { .. });
         self.pieces.iter().any(is_counter)
     }
 
-    /// Writes the replacement of one match in a `name`, that of the file with this `number`.
+    /// Writes the replacement of a match in `name`. `number` is the file's number.
     ///
     /// # Errors
-    /// If a group can't be written as the template says.
+    /// Returns an error if a group can't be written in the template's format.
     pub(crate) fn expand(
         &self,
         captures: &Captures,
@@ -103,7 +103,7 @@ fn push_text(pieces: &mut Vec<Piece>, text: &str) {
     }
 }
 
-/// The piece at the start of `text`, which is a `$`, a `{` or a `\`, and how long it is.
+/// Returns the piece at the start of `text`, which is a `$`, a `{` or a `\`, and its length.
 fn special(text: &str, find: &Regex) -> Result<(Piece, usize), String> {
     let group = |name: &str, format, length: usize| {
         let piece = Piece::Group {
@@ -131,7 +131,8 @@ fn special(text: &str, find: &Regex) -> Result<(Piece, usize), String> {
         return group(&name[..digits], None, digits + 1);
     }
     if let Some(digit) = text.strip_prefix('\\') {
-        // Other programs write groups so; here it would be a backslash in every new name.
+        // Other programs use this syntax for groups. Here it would put a backslash into every new
+        // name.
         return match digit.chars().next().filter(char::is_ascii_digit) {
             Some(digit) => Err(format!("a group is written `${digit}`, not `\\{digit}`")),
             None => Ok((Piece::Text("\\".into()), 1)),
@@ -162,12 +163,12 @@ fn special(text: &str, find: &Regex) -> Result<(Piece, usize), String> {
             group(name, Some(Format::parse(&format[..end])?), length)
         }
         Some('}') if group_of(name, find).is_some() => group(name, None, name.len() + 2),
-        // A brace is a character like any other in a file's name.
+        // Any other brace is an ordinary character of a file's name.
         _ => Ok((Piece::Text("{".into()), 1)),
     }
 }
 
-/// Whether a group's name may have this character.
+/// Checks if a group's name may contain this character.
 fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '.' | '[' | ']')
 }
@@ -177,7 +178,7 @@ fn group_of(name: &str, find: &Regex) -> Option<usize> {
     by_number.or_else(|| find.group_named(name))
 }
 
-/// The index of the group with this name or number.
+/// Returns the index of the group with this name or number.
 fn group(name: &str, find: &Regex) -> Result<usize, String> {
     group_of(name, find).ok_or_else(|| match find.groups() - 1 {
         0 => {

@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use crate::form;
 use crate::name::shown;
 
-/// The directory in which everything happens.
+/// The directory whose files are renamed.
 pub(crate) struct Workspace {
-    /// Absolute: a relative path whose first directory is named `scratch` would be taken for the
-    /// plugin's own `/scratch`.
+    /// The absolute path of the directory. A relative path whose first directory is named `scratch`
+    /// would lead to the plugin's own `/scratch`.
     root: PathBuf,
 }
 
@@ -28,12 +28,12 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// What can be told of a file without reading it, and survives a rename.
+/// Properties of a file that can be found out without reading it, and survive a rename.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stamp {
     pub(crate) kind: Kind,
     size: u64,
-    /// Nanoseconds since 1970, where the file system knows.
+    /// Nanoseconds since 1970, if the file system knows.
     modified: Option<u64>,
 }
 
@@ -49,7 +49,7 @@ impl Workspace {
         Self { root }
     }
 
-    /// What is there now, if anything is. A link is looked at itself, not what it points to.
+    /// Returns the stamp of a path, or `None` if there is nothing. A link is not followed.
     pub(crate) fn stamp(&self, path: &str) -> Result<Option<Stamp>, Error> {
         match fs::symlink_metadata(self.root.join(path)) {
             Ok(metadata) => Ok(Some(Stamp::of(&metadata))),
@@ -58,7 +58,7 @@ impl Workspace {
         }
     }
 
-    /// The names in a directory, and what each is. The empty path is the workspace.
+    /// Returns the names in a directory, and the kind of each. The empty path is the workspace.
     pub(crate) fn list(&self, directory: &str) -> Result<Vec<(String, Kind)>, Error> {
         let read = || {
             let named = |entry: fs::DirEntry| {
@@ -78,7 +78,7 @@ impl Workspace {
         })
     }
 
-    /// Whether renaming `from` to `to` would overwrite something.
+    /// Checks if renaming `from` to `to` would overwrite something.
     pub(crate) fn is_taken(&self, from: &str, to: &str) -> Result<bool, Error> {
         if self.stamp(to)?.is_none() {
             return Ok(false);
@@ -93,8 +93,8 @@ impl Workspace {
     /// Renames a file unless that would overwrite another.
     pub(crate) fn rename(&self, from: &str, to: &str) -> Result<(), Error> {
         let rename = || -> Result<(), Error> {
-            // WASI's rename overwrites. Looking first leaves a moment in which a file may appear,
-            // and no better way.
+            // WASI's rename overwrites. A file may still appear between the check and the rename,
+            // but there is no better way.
             if self.is_taken(from, to)? {
                 return Err(Error::failed("the new name is taken"));
             }
@@ -131,7 +131,7 @@ impl Display for Kind {
 }
 
 impl Stamp {
-    /// One of which only this is known.
+    /// Returns a stamp of which only the kind is known.
     pub(crate) fn of_kind(kind: Kind) -> Self {
         Self {
             kind,
@@ -154,18 +154,18 @@ impl Stamp {
     }
 }
 
-/// Whether what is at `path` really has that name. Where the file system ignores case, or Unicode
-/// forms, `A.txt` is there because `a.txt` is, and only a listing of its directory can tell.
+/// Checks if the file at `path` really has that name. If the file system ignores case or Unicode
+/// forms, `A.txt` exists because `a.txt` does, and only a listing of the directory shows the name.
 fn is_listed(path: &str, listed: &[(String, Kind)]) -> bool {
     listed.iter().any(|(name, _)| name == split(path).1)
 }
 
-/// A path's directory, empty for the workspace itself, and its name.
+/// Returns a path's directory, empty for the workspace itself, and its name.
 pub(crate) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// The path of something in a directory, which is empty for the workspace itself.
+/// Returns the path of a name in a directory, which is empty for the workspace itself.
 pub(crate) fn join(directory: &str, name: &str) -> String {
     if directory.is_empty() {
         name.to_owned()

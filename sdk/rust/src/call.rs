@@ -8,7 +8,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// A call as the host makes it; of use in a tool's own tests.
+    /// Returns a call like the host's, for a tool's own tests.
     pub fn new(id: impl Into<String>, tool: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -16,12 +16,12 @@ impl Call {
         }
     }
 
-    /// Identifies the call in logs.
+    /// Returns the ID that identifies the call in logs.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The name of the tool that was called, for a function that serves several.
+    /// Returns the name of the tool that was called, for a function that serves several tools.
     pub fn tool(&self) -> &str {
         &self.tool
     }

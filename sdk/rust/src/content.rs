@@ -1,6 +1,6 @@
 //! The blocks that an output is made of.
 
-/// One block of an [`Output`](crate::Output), as a model or a person reads it.
+/// A block of an [`Output`](crate::Output), as a model or a person reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Content {
@@ -22,9 +22,9 @@ pub enum Content {
 pub struct Link {
     /// An absolute URI, for example `file:///workspace/report.html`.
     pub uri: String,
-    /// What to call it in a list; one line.
+    /// The resource's name in a list: one line.
     pub name: String,
-    /// The media type behind the URI, where it is known.
+    /// The media type of the resource, if known.
     pub mime_type: Option<String>,
 }
 

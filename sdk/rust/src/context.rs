@@ -1,10 +1,10 @@
-//! Saying what was being done when an error came.
+//! Context for errors: what the tool was doing.
 
 use std::fmt::Display;
 
 use crate::Error;
 
-/// Adds to an error what was being done.
+/// Adds context to an error: what the tool was doing.
 ///
 /// ```
 /// use airlock_tool::{Context, Error};
@@ -15,19 +15,19 @@ use crate::Error;
 /// assert_eq!(count("x"), Err(Error::failed("`x` as a count: invalid digit found in string")));
 /// ```
 ///
-/// An [`Error::Tool`] stays one, with the context before its message; [`Error::Cancelled`] stays as
-/// it is.
+/// An [`Error::Tool`] keeps its kind, with the context before its message. [`Error::Cancelled`]
+/// doesn't change.
 pub trait Context<T> {
     /// Puts `context` and a colon before the error's message.
     ///
     /// # Errors
-    /// The error that was there, with its context.
+    /// Returns the original error, with its context.
     fn context(self, context: impl Display) -> Result<T, Error>;
 
-    /// Like [`context`](Self::context), for a text that costs something to make.
+    /// Does the same as [`context`](Self::context), with a text that is made only on an error.
     ///
     /// # Errors
-    /// The error that was there, with its context.
+    /// Returns the original error, with its context.
     fn with_context<C: Display>(self, context: impl FnOnce() -> C) -> Result<T, Error>;
 }
 

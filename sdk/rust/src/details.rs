@@ -1,12 +1,12 @@
-//! A JSON value for programs, beside the text for readers.
+//! A JSON value for programs, next to the text for readers.
 
 use serde::Serialize;
 
 use crate::{Context, Error};
 
-/// Details that may be missing, and may turn out to have no JSON form.
+/// Details that may be missing, and may have no JSON form.
 ///
-/// The failure is kept until the details are wanted, so that builders need no `?` at every step.
+/// The failure is kept until the details are read, so that builders need no `?` at every step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Details(Option<Result<String, Error>>);
 

@@ -1,4 +1,4 @@
-//! Finding the tool that a call or a decision is for.
+//! Finds the tool that a call or a decision is for.
 
 use crate::entry::{Entry, Resolve};
 use crate::staging::{Push, Sealed, push_all};
@@ -19,7 +19,7 @@ impl Tools {
         running::begin(call.tool());
         let entry = self.entry(call.tool())?;
         let (output, actions): (Output, Vec<Sealed>) = entry.execute(params, call)?;
-        // Before anything is pushed, so that an output without a JSON form leaves no action
+        // This comes before the push, so that an output without a JSON form leaves no action
         // pending.
         let result = output.try_into()?;
         let has_reject = entry
@@ -60,7 +60,7 @@ impl Tools {
         output.map(ToolResult::try_from).transpose()
     }
 
-    /// The functions of the tool that staged an action with this state.
+    /// Returns the functions of the tool that staged an action with this state.
     fn addressee(&self, state: &[u8]) -> Result<&Resolve, Error> {
         let tool = envelope::address(state)?;
         running::begin(&tool);

@@ -1,4 +1,4 @@
-//! A complete tool, whatever the types of its parameters and its plan.
+//! A complete tool, without the types of its parameters and its plan.
 
 use crate::staging::Sealed;
 use crate::wire::{ToolDefinition, ToolTraits};
@@ -41,13 +41,14 @@ impl Entry {
         (self.functions.execute)(params, call)
     }
 
-    /// The functions for the tool's actions; none for a tool that only answers.
+    /// Returns the functions for the tool's actions, or `None` for a tool that only answers.
     pub(crate) fn resolve(&self) -> Option<&Resolve> {
         self.functions.resolve.as_ref()
     }
 }
 
-/// What the host presents, but for the parameters, which a function decides.
+/// The properties of a tool that the host presents, except its parameters, which a function
+/// returns.
 pub(crate) struct Definition {
     pub(crate) name: String,
     pub(crate) label: Option<String>,
@@ -56,9 +57,10 @@ pub(crate) struct Definition {
     pub(crate) traits: ToolTraits,
 }
 
-/// A tool's functions, whatever the types of its parameters and its plan.
+/// A tool's functions, without the types of its parameters and its plan.
 pub(crate) struct Functions {
-    /// A function, since an instance that only executes needs no schema.
+    /// The schema of the parameters. It is a function because an instance that only executes needs
+    /// no schema.
     pub(crate) parameters: fn() -> String,
     pub(crate) execute: Execute,
     pub(crate) resolve: Option<Resolve>,
@@ -73,7 +75,7 @@ pub(crate) type Execute = Box<dyn Fn(&str, &Call) -> Result<(Output, Vec<Sealed>
 pub(crate) type Apply = Box<dyn Fn(&[u8], &Resolution) -> Result<Output, Error>>;
 pub(crate) type Reject = Box<dyn Fn(&[u8], &Resolution) -> Result<Option<Output>, Error>>;
 
-/// `batch_rename` as `Batch rename`.
+/// Turns a name into a label: `batch_rename` becomes `Batch rename`.
 fn readable(name: &str) -> String {
     let mut label = name.replace(['_', '-', '.'], " ");
     if let Some(first) = label.get_mut(..1) {

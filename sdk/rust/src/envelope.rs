@@ -1,4 +1,4 @@
-//! An action's durable state: the plan, and which tool it belongs to.
+//! An action's durable state: the plan, and the tool that it belongs to.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -17,18 +17,18 @@ struct Address {
     tool: String,
 }
 
-/// The state of an action of `tool`.
+/// Returns the state of an action of `tool`.
 pub(crate) fn seal<Plan: Serialize>(tool: &str, plan: &Plan) -> Result<Vec<u8>, Error> {
     serde_json::to_vec(&Envelope { tool, plan }).context("the plan can't be written as JSON")
 }
 
-/// The tool that an action belongs to.
+/// Returns the tool that an action belongs to.
 pub(crate) fn address(state: &[u8]) -> Result<String, Error> {
     let Address { tool } = serde_json::from_slice(state).map_err(unreadable)?;
     Ok(tool)
 }
 
-/// The plan of an action.
+/// Returns the plan of an action.
 pub(crate) fn open<Plan: DeserializeOwned>(state: &[u8]) -> Result<Plan, Error> {
     #[derive(Deserialize)]
     struct Contents<Plan> {

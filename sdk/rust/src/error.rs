@@ -1,35 +1,35 @@
-//! Why a call did not succeed.
+//! The errors of a call.
 
 use std::error::Error as StdError;
 use std::fmt;
 use std::panic::Location;
 
-/// Why a tool did not do what it was asked to.
+/// An error of a tool.
 ///
-/// The three cases reach the caller differently, so choose by who is to read it: [`Error::tool`]
-/// for a sentence that tells the caller what to do better, `?` for everything that the tool itself
+/// The caller sees each kind differently, so choose by the reader: use [`Error::tool`] for a
+/// sentence that tells the caller what to do better, and `?` for everything that the tool itself
 /// did not expect.
 ///
-/// Every [`std::error::Error`] converts into [`Error::Failed`], with its chain of sources;
-/// [`Context`](crate::Context) adds what was being done.
+/// Every [`std::error::Error`] converts into [`Error::Failed`], with its chain of sources.
+/// [`Context`](crate::Context) adds what the tool was doing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// Said by the tool on purpose: reaches the caller word for word.
+    /// An error that the tool reports on purpose. The caller reads the message word for word.
     Tool(String),
-    /// Anything else that went wrong. On apply, the caller reads it behind `Apply failed: `.
+    /// Any other error. On apply, the caller reads the message after `Apply failed: `.
     Failed(String),
-    /// The tool noticed that it was cancelled, and stopped.
+    /// The end of a call that the tool stopped because it was cancelled.
     Cancelled,
 }
 
 impl Error {
-    /// A sentence for the caller, which reaches it word for word.
+    /// Returns an error with a sentence for the caller, who reads it word for word.
     pub fn tool(message: impl fmt::Display) -> Self {
         Self::Tool(message.to_string())
     }
 
-    /// Something that went wrong without the caller's doing.
+    /// Returns an error that the caller did not cause.
     pub fn failed(message: impl fmt::Display) -> Self {
         Self::Failed(message.to_string())
     }
@@ -52,7 +52,7 @@ impl<E: StdError> From<E> for Error {
         match absent(&message) {
             None => Self::Failed(message),
             Some(advice) => {
-                // What the standard library says of these names neither what nor where.
+                // The standard library's message says neither what failed nor in which place.
                 let at = Location::caller();
                 Self::Failed(format!("{message} ({}:{}): {advice}", at.file(), at.line()))
             }
@@ -60,8 +60,8 @@ impl<E: StdError> From<E> for Error {
     }
 }
 
-/// What to do about an error of something that a sandbox doesn't have, by the words of the standard
-/// library, whose errors of these kinds have no number.
+/// Returns advice for an error that comes from something a sandbox doesn't have. The standard
+/// library's errors of these kinds have no number, so they are recognized by their messages.
 fn absent(message: &str) -> Option<&'static str> {
     if message.contains("failed to lookup address information") {
         Some(

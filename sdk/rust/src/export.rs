@@ -1,13 +1,13 @@
-//! Making a component of a crate's tools.
+//! Turns a crate's tools into a component.
 
 use crate::wire::bindings::exports::airlock::tool::{resolver, tool};
 use crate::wire::{ToolDefinition, ToolError, ToolResult, WireResolution, split};
 use crate::{Call, Tools, host, panic};
 
-/// Makes this crate a plugin that has the tools which the function returns: `export!(tools)`, once
-/// in a crate.
+/// Makes this crate a plugin with the tools that a function returns: `export!(tools)`, once per
+/// crate.
 ///
-/// The function takes nothing, returns [`Tools`](crate::Tools), and is called once in each
+/// The function takes no arguments, returns [`Tools`](crate::Tools), and is called once in each
 /// instance.
 #[macro_export]
 macro_rules! export {
@@ -24,7 +24,7 @@ macro_rules! export {
                 }
             }
 
-            // The names of the exports are none that a native linker takes.
+            // A native linker doesn't accept the names of the exports.
             #[cfg(target_family = "wasm")]
             $crate::__private::export_component!(Component with_types_in $crate::__private::bindings);
             #[cfg(not(target_family = "wasm"))]
@@ -33,13 +33,13 @@ macro_rules! export {
     };
 }
 
-/// What [`export!`] implements.
+/// The trait that [`export!`] implements.
 pub trait Plugin {
-    /// Runs something with the tools, which are made the first time.
+    /// Runs a function with the tools, which are made on the first call.
     fn with_tools<R>(run: impl FnOnce(&Tools) -> R) -> R;
 }
 
-/// Checks what [`export!`] was given where nothing is exported.
+/// Checks the argument of [`export!`] on targets that export nothing.
 pub const fn is_plugin<P: Plugin>() {}
 
 impl<P: Plugin> tool::Guest for P {

@@ -1,26 +1,30 @@
-//! Finds files by a pattern, by the rules that all SDKs share (`tests/conformance/cases/files.json`
-//! holds them).
+//! Finds files by a pattern, following the rules that all SDKs share (see
+//! `tests/conformance/cases/files.json`).
 
 use std::fs;
 use std::path::Path;
 
 use crate::{Context, Error};
 
-/// The files of the workspace whose paths match `pattern`, sorted.
+/// Returns the files of the workspace whose paths match `pattern`, sorted.
 ///
-/// `*` stands for any characters of one name and `?` for one, `**` as a whole name for any folders
-/// or none, and at the end for all that is below; `{rs,toml}` is either. Nothing else is special,
-/// and capital letters differ from small ones. A name that begins with a dot is matched only by a
-/// pattern that has that dot, so that `.git` is not entered unless it is named.
+/// - `*` matches any characters of one name, and `?` exactly one.
+/// - `**` as a whole name matches any number of folders, also none. At the end it matches
+///   everything below.
+/// - `{rs,toml}` matches either alternative.
 ///
-/// The paths are relative to the workspace, with `/` between their names. Only files are in it,
-/// each once: symbolic links are neither followed nor listed, nor are names that are not Unicode.
+/// No other character is special, and upper and lower case differ. A name that begins with a dot
+/// matches only a pattern with that dot, so `.git` is not entered unless the pattern names it.
+///
+/// The paths are relative to the workspace, with `/` between names. Only files are listed, each
+/// once. Symbolic links are neither followed nor listed. Names that are not Unicode are left out.
 ///
 /// # Errors
 ///
-/// A folder could not be read. That nothing matches is no error.
+/// Returns an error if a folder can't be read. If nothing matches, the result is empty.
 pub fn glob(pattern: &str) -> Result<Vec<String>, Error> {
-    // A relative path that begins with `workspace` or `scratch` would be taken for the guest's own.
+    // A relative path that begins with `workspace` or `scratch` would start in the guest's own
+    // root.
     let workspace = if cfg!(target_family = "wasm") {
         "/workspace"
     } else {
@@ -29,7 +33,7 @@ pub fn glob(pattern: &str) -> Result<Vec<String>, Error> {
     glob_below(Path::new(workspace), pattern)
 }
 
-/// Whether a path matches a pattern of [`glob`], whatever is there.
+/// Checks if a path matches a pattern of [`glob`], without looking at any files.
 #[must_use]
 pub fn matches_glob(pattern: &str, path: &str) -> bool {
     Pattern::new(pattern).matches(path.strip_prefix("./").unwrap_or(path))
@@ -38,7 +42,7 @@ pub fn matches_glob(pattern: &str, path: &str) -> bool {
 fn glob_below(root: &Path, pattern: &str) -> Result<Vec<String>, Error> {
     let pattern = Pattern::new(pattern);
     let mut found = Vec::new();
-    // Each but the workspace itself ends with `/`.
+    // Each path but the workspace's own ends with `/`.
     let mut folders = vec![String::new()];
     while let Some(folder) = folders.pop() {
         let reading = || format!("reading the folder `./{folder}`");
@@ -63,8 +67,8 @@ fn glob_below(root: &Path, pattern: &str) -> Result<Vec<String>, Error> {
     Ok(found)
 }
 
-/// What a pattern asks of a path, step by step. A path is followed through all of its ways at once,
-/// so that no pattern takes longer than its length times the path's.
+/// A compiled pattern, as steps. A path is matched against all alternatives at once, so matching
+/// never takes longer than the pattern's length times the path's.
 struct Pattern(Vec<Step>);
 
 #[derive(Clone, Copy)]
@@ -74,13 +78,14 @@ enum Step {
     One,
     /// `*`
     Many,
-    /// `**/`, between two names; the step behind it is `Inside`.
+    /// `**/`, between two names. The next step is `Inside`.
     Folders,
     /// `**/`, within a name.
     Inside,
-    /// An alternative begins here, and the next one at that step.
+    /// The start of an alternative. The next alternative starts at the given step.
     Either(usize),
-    /// An alternative ends here. Its braces end at that step, which is 0 until they do.
+    /// The end of an alternative. The braces end at the given step, which is 0 until they are
+    /// closed.
     Jump(usize),
 }
 
@@ -89,7 +94,7 @@ impl Pattern {
         let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
         let characters: Vec<char> = pattern.chars().collect();
         let mut steps = Vec::new();
-        // Of the braces that are open: their first step, and the latest alternative.
+        // For each open brace: its first step, and its latest alternative.
         let mut open: Vec<(usize, usize)> = Vec::new();
         let mut at = 0;
         while let Some(&character) = characters.get(at) {
@@ -139,12 +144,12 @@ impl Pattern {
         reached[self.0.len()]
     }
 
-    /// Whether something below a folder could match; its path ends with `/`.
+    /// Checks if a path below a folder could match. The folder's path ends with `/`.
     fn reaches(&self, folder: &str) -> bool {
         self.follow(folder).0.contains(&true)
     }
 
-    /// The steps that are next behind `path`, and whether a name begins there.
+    /// Returns the steps that are next after `path`, and whether a name begins there.
     fn follow(&self, path: &str) -> (Vec<bool>, bool) {
         let mut reached = vec![false; self.0.len() + 1];
         reached[0] = true;
@@ -171,7 +176,7 @@ impl Pattern {
         (reached, begins)
     }
 
-    /// Adds the steps that are reached without a character. All of these lie ahead.
+    /// Adds the steps that are reached without a character. They all come later in the pattern.
     fn skip(&self, reached: &mut [bool], begins: bool, next: Option<char>) {
         for (at, step) in self.0.iter().enumerate() {
             if !reached[at] {
@@ -192,7 +197,7 @@ impl Pattern {
     }
 }
 
-/// Where the pattern goes on behind a `**` that is a whole name, with its `/`.
+/// Returns the position after a `**` that is a whole name, and after its `/`.
 fn alone(characters: &[char], at: usize, is_within: bool) -> Option<usize> {
     let begins = match at.checked_sub(1).map(|before| characters[before]) {
         None | Some('/') => true,
@@ -210,7 +215,7 @@ fn alone(characters: &[char], at: usize, is_within: bool) -> Option<usize> {
     }
 }
 
-/// Whether there is a `}` for the `{` before.
+/// Checks if the rest contains a `}` for the `{` before it.
 fn is_closed(rest: &[char]) -> bool {
     let mut depth = 1_usize;
     for character in rest {
@@ -247,7 +252,7 @@ mod tests {
         check("[ab]", "a", false);
     }
 
-    /// Each way through the pattern by itself would take longer than anybody waits.
+    /// Following each way through the pattern separately would take far too long.
     #[test]
     fn no_pattern_takes_long() {
         let pattern = "{a,a}*".repeat(200) + "b";

@@ -1,4 +1,4 @@
-//! What the host offers while it calls a tool.
+//! The host's functions for a running call.
 
 use std::path::PathBuf;
 
@@ -9,32 +9,32 @@ use crate::wire::{PendingAction, PushError};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Session {
-    /// The same for every call of one conversation.
+    /// The session's ID. Every call of one conversation has the same one.
     pub id: String,
-    /// Where the workspace is found (`/workspace`); none where this session has none.
+    /// The path of the workspace (`/workspace`), or `None` if this session has none.
     pub workspace: Option<PathBuf>,
-    /// Whether actions can be staged here. Where they can't, a preview that stages one fails with
+    /// True if actions can be staged in this session. If not, a preview that stages one fails with
     /// `Pending action store unavailable for custom tools in this runtime.`
     pub can_stage: bool,
 }
 
-/// The current session; none while the tools are being defined, and in native tests.
+/// Returns the current session, or `None` while the tools are being defined and in native tests.
 pub fn session() -> Option<Session> {
     imports::session()
 }
 
-/// Whether the caller no longer wants the current call's answer.
+/// Checks if the current call was cancelled: the caller no longer waits for its answer.
 ///
-/// A tool that runs for long asks now and then, most simply with [`check_cancelled`]. One that
-/// doesn't is stopped from outside.
+/// A tool that runs for a long time should check this regularly, most simply with
+/// [`check_cancelled`]. The host stops a tool that doesn't.
 pub fn is_cancelled() -> bool {
     imports::is_cancelled()
 }
 
-/// Ends a cancelled call through `?`.
+/// Returns an error if the current call was cancelled, to end it with `?`.
 ///
 /// # Errors
-/// [`Error::Cancelled`] if [`is_cancelled`].
+/// Returns [`Error::Cancelled`] if [`is_cancelled`].
 pub fn check_cancelled() -> Result<(), Error> {
     if is_cancelled() {
         Err(Error::Cancelled)
@@ -43,13 +43,13 @@ pub fn check_cancelled() -> Result<(), Error> {
     }
 }
 
-/// Tells whoever waits what the current call is doing.
+/// Reports to the caller what the current call is doing.
 pub fn report_progress(message: &str) {
     imports::report_progress(message, None, None);
 }
 
-/// Tells whoever waits how far the current call is: `done` of `total`, in a unit of the tool's own.
-/// `done` never goes down within a call.
+/// Reports to the caller how far the current call is: `done` of `total`, in a unit of your choice.
+/// `done` must not decrease within a call.
 pub fn report_progress_of(message: &str, done: f64, total: f64) {
     imports::report_progress(message, Some(done), Some(total));
 }
@@ -68,7 +68,7 @@ mod imports {
     }
 }
 
-/// What a tool finds in its own native tests, where there is no host.
+/// Stand-ins for a tool's own native tests, which have no host.
 #[cfg(not(target_family = "wasm"))]
 mod imports {
     use crate::Session;

@@ -1,14 +1,13 @@
-//! Write Airlock plugins in Rust: tools that show what they would do, and do it once somebody
-//! decided.
+//! Write Airlock plugins in Rust: tools that preview changes, and make them once they are approved.
 //!
 //! A tool is called with parameters and answers with a *preview*: what it found, and the actions
-//! that it proposes. The host keeps each action until somebody applies or discards it, maybe in
-//! another process and on another day, and only then hands the tool its own plan back. Meanwhile
-//! the sandbox lets nothing of the workspace be written.
+//! that it proposes. The host keeps each action until it is applied or discarded, maybe in another
+//! process and on another day. Only then does the host give the tool its own plan back. Until then,
+//! the sandbox lets the tool write nothing to the workspace.
 //!
 //! # Example
 //!
-//! Two types and two functions make a tool; its JSON Schema comes from the types.
+//! A tool consists of two types and two functions. Its JSON Schema comes from the types.
 //!
 //! ```no_run
 //! use airlock_tool::{Action, Call, Context, Error, Output, Preview, Resolution, Tool, Tools};
@@ -55,36 +54,37 @@
 //! # fn main() {}
 //! ```
 //!
-//! `Cargo.toml` needs `crate-type = ["cdylib"]` under `[lib]`, and beside this crate `serde` and
-//! `schemars`, whose derives it uses; `airlock new NAME --lang rust` writes one. `airlock build`
-//! then gives the component. The README beside this crate's `Cargo.toml` is a guide from an empty
-//! folder.
+//! `Cargo.toml` needs `crate-type = ["cdylib"]` under `[lib]`. Besides this crate, it needs `serde`
+//! and `schemars` for their derives. `airlock new NAME --lang rust` writes such a file, and
+//! `airlock build` builds the component. The README next to this crate's `Cargo.toml` is a guide
+//! that starts with an empty folder.
 //!
 //! # Contents
 //!
-//! - What a plugin has: [`Tool`], collected in [`Tools`] and handed to [`export!`].
-//! - What a tool is given: its parameters with a [`Call`], later its plan with a [`Resolution`].
-//! - What it gives back: a [`Preview`] with [`Action`]s, an [`Output`] of [`Content`], or an
-//!   [`Error`], to which [`Context`] adds what was being done.
-//! - For what can't be written down: [`VolatileAction`], which is kept as closures.
-//! - What else the host offers: [`log`], [`report_progress`], [`is_cancelled`] and [`session`].
+//! - The parts of a plugin: [`Tool`], collected in [`Tools`] and passed to [`export!`].
+//! - The arguments of a tool: its parameters with a [`Call`], later its plan with a [`Resolution`].
+//! - The results of a tool: a [`Preview`] with [`Action`]s, an [`Output`] of [`Content`], or an
+//!   [`Error`], to which [`Context`] adds what the tool was doing.
+//! - Actions that can't be serialized: [`VolatileAction`], which is kept as closures.
+//! - Other functions of the host: [`log`], [`report_progress`], [`is_cancelled`] and [`session`].
 //!
 //! # Files
 //!
-//! `std::fs` works. Relative paths are the workspace's, with one exception: a first folder that is
-//! named `workspace` or `scratch` is taken for the guest's own root of that name, so a tool that
-//! takes paths from its caller joins them to [`Session::workspace`]. While a tool previews, or
-//! rejects, every write to the workspace fails with a read-only error. `/scratch` is the plugin's
-//! own, writable at any time and gone with the session. [`glob`] finds files by a pattern.
+//! `std::fs` works. Relative paths start in the workspace, with one exception: if the first folder
+//! is named `workspace` or `scratch`, the path starts in the guest's own root of that name. A tool
+//! that takes paths from its caller should therefore join them to [`Session::workspace`]. While a
+//! tool previews or rejects, every write to the workspace fails with a read-only error. `/scratch`
+//! belongs to the plugin: it is always writable, and removed with the session. [`glob`] finds files
+//! by a pattern.
 //!
 //! # Panics
 //!
-//! A panic ends the instance, and the caller reads which tool panicked, where and why. Return an
-//! [`Error`] for whatever can be expected.
+//! A panic ends the instance. The caller reads which tool panicked, where and why. Return an
+//! [`Error`] for everything that can be expected.
 //!
 //! # Tests
 //!
-//! Everything builds for the native target too, where `preview` and `apply` are plain functions:
+//! Everything builds for the native target too. There, `preview` and `apply` are plain functions:
 //! [`Call::new`] and [`Resolution::new`] make their arguments, and the functions of the host have
 //! harmless stand-ins.
 
@@ -130,7 +130,7 @@ pub use tool::{Answering, Complete, Named, Previewing, Staging, Tool, Volatile};
 pub use tools::Tools;
 pub use volatile::VolatileAction;
 
-/// What [`export!`] expands to; no part of the API.
+/// The expansion of [`export!`]. Not part of the API.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::export::{Plugin, is_plugin};

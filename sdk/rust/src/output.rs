@@ -1,13 +1,13 @@
-//! What a call gives back when it succeeded.
+//! The result of a successful call.
 
 use serde::Serialize;
 
 use crate::Content;
 use crate::details::Details;
 
-/// What a call gives back when it succeeded: content to read, and details for programs.
+/// The result of a successful call: content to read, and details for programs.
 ///
-/// A text converts into an output of its own, so `Ok("Done.".into())` is a complete answer.
+/// A text converts into an output, so `Ok("Done.".into())` is a complete answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Output {
     pub(crate) content: Vec<Content>,
@@ -15,12 +15,12 @@ pub struct Output {
 }
 
 impl Output {
-    /// An output of one text.
+    /// Returns an output with one block of text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::default().with(text.into())
     }
 
-    /// Adds a block behind those that are already there.
+    /// Adds a block after the existing ones.
     #[must_use]
     pub fn with(mut self, content: impl Into<Content>) -> Self {
         self.content.push(content.into());
@@ -28,17 +28,16 @@ impl Output {
     }
 
     /// Sets the details: a value for programs. It should fit the type given to
-    /// [`Tool::output`](crate::Tool::output), where there is one.
+    /// [`Tool::output`](crate::Tool::output), if there is one.
     ///
-    /// A value that has no JSON form, such as a map with keys that are no strings, makes the call
-    /// fail.
+    /// The call fails if the value has no JSON form, such as a map with keys that are not strings.
     #[must_use]
     pub fn details(mut self, details: impl Serialize) -> Self {
         self.details = Details::of(&details);
         self
     }
 
-    /// The blocks so far, in the order in which they are read.
+    /// Returns the blocks so far, in reading order.
     pub fn content(&self) -> &[Content] {
         &self.content
     }

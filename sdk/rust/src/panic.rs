@@ -1,7 +1,7 @@
-//! Panics, told in one line that names the tool.
+//! Panics, reported in one line that names the tool.
 //!
-//! A panic aborts, so nothing can be returned: the line goes to the standard error, whose end the
-//! host adds to its own report and to its log.
+//! A panic aborts, so the plugin can't return anything. The line goes to the standard error; the
+//! host adds the end of the standard error to its own report and to its log.
 
 use std::any::Any;
 use std::io::Write;
@@ -10,7 +10,7 @@ use std::sync::Once;
 
 use crate::running;
 
-/// Has panics reported from here on. To be called first in each export.
+/// Makes sure that later panics are reported. Call it first in each export.
 pub(crate) fn report() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| panic::set_hook(Box::new(tell)));
@@ -32,7 +32,7 @@ fn tell(info: &PanicHookInfo<'_>) {
         message(info.payload()),
     );
     line.push('\n');
-    // Nobody is left to be told of a failure.
+    // A failure can't be reported any more.
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
@@ -53,26 +53,26 @@ fn line(tool: Option<&str>, place: Option<&str>, message: &str) -> String {
     for word in message.split_whitespace() {
         line.extend([" ", word]);
     }
-    // Of the standard library's own place nobody learns what is wrong.
+    // The location is in the standard library and doesn't show the cause.
     if message.starts_with("failed to spawn thread: ") {
         line.push_str(": a tool has no threads here, and does one thing after another");
     }
     line
 }
 
-/// A source file's path from the folder of its crate on, so that it says nothing about the machine
-/// it was built on.
+/// Shortens a source file's path to start with the folder of its crate, so that it reveals nothing
+/// about the machine it was built on.
 ///
 /// `/home/me/.cargo/registry/src/index-1949/regex-1.13.1/src/lib.rs` becomes
 /// `regex-1.13.1/src/lib.rs`, and `/rustc/59807616e/library/core/src/option.rs` becomes
-/// `core/src/option.rs`. A relative path is the crate's own already.
+/// `core/src/option.rs`. A relative path already starts in the crate.
 pub(crate) fn without_machine(file: &str) -> &str {
     let separators = ['/', '\\'];
     let is_absolute = file.starts_with(separators) || file.get(1..3) == Some(":\\");
     if !is_absolute {
         return file;
     }
-    // By characters alone: a search for texts is much code, in each component.
+    // This compares only characters: searching for strings would add much code to each component.
     let cuts: Vec<usize> = file.match_indices(separators).map(|(at, _)| at).collect();
     let is_source = |between: &&[usize]| &file[between[0] + 1..between[1]] == "src";
     let source = cuts.windows(2).rev().find(is_source);

@@ -5,18 +5,19 @@ use serde_path_to_error::Path;
 
 use crate::Error;
 
-/// Reads the parameters of a call.
+/// Parses the parameters of a call.
 ///
-/// The host has checked them against the schema, but a schema can't say everything: what serde
-/// still refuses is the caller's to mend, so the error names the place.
+/// The host has checked them against the schema, but a schema can't express everything. If serde
+/// still rejects them, only the caller can fix that, so the error names the parameter.
 pub(crate) fn read<P: DeserializeOwned>(json: &str) -> Result<P, Error> {
-    // From bytes, as the state is: a second reader would be a second parser in each component.
+    // This reads bytes, as for the state: reading a string would add a second parser to each
+    // component.
     let mut deserializer = serde_json::Deserializer::from_slice(json.as_bytes());
     serde_path_to_error::deserialize(&mut deserializer)
         .map_err(|error| refusal(error.path(), error.inner()))
 }
 
-/// Not generic, so that it is there once, however many tools there are.
+/// Returns the error for the caller. It is not generic, so a component contains it once.
 fn refusal(path: &Path, error: &serde_json::Error) -> Error {
     let problem = without_position(error);
     if path.iter().len() == 0 {
@@ -25,7 +26,7 @@ fn refusal(path: &Path, error: &serde_json::Error) -> Error {
     Error::tool(format!("The parameter `{path}` is not valid: {problem}."))
 }
 
-/// The message without the line and column of a text that the caller never saw.
+/// Returns the message without the line and column, because the caller never saw the text.
 fn without_position(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());

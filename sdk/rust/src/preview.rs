@@ -1,4 +1,4 @@
-//! What a tool shows before anything happens.
+//! Previews, and the actions that they propose.
 
 use std::panic::Location;
 
@@ -7,9 +7,9 @@ use serde::Serialize;
 use crate::Output;
 use crate::details::Details;
 
-/// What a tool shows before anything happens, and the actions that it proposes.
+/// A tool's description of what it would do, and the actions that it proposes.
 ///
-/// With no action staged it is a plain answer, for example that there is nothing to do.
+/// A preview without actions is a plain answer, for example that there is nothing to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preview<Plan> {
     pub(crate) output: Output,
@@ -17,7 +17,7 @@ pub struct Preview<Plan> {
 }
 
 impl<Plan> Preview<Plan> {
-    /// A preview that reads `output` and proposes nothing yet.
+    /// Returns a preview with this `output` and no actions yet.
     pub fn new(output: impl Into<Output>) -> Self {
         Self {
             output: output.into(),
@@ -25,19 +25,19 @@ impl<Plan> Preview<Plan> {
         }
     }
 
-    /// Proposes an action. Of several, the last one lies on top, and is resolved first.
+    /// Adds an action. If there are several, the last one is on top and is resolved first.
     #[must_use]
     pub fn stage(mut self, action: Action<Plan>) -> Self {
         self.actions.push(action);
         self
     }
 
-    /// What the caller reads.
+    /// Returns the output for the caller.
     pub fn output(&self) -> &Output {
         &self.output
     }
 
-    /// The proposed actions, in the order in which they were staged.
+    /// Returns the proposed actions, in the order in which they were staged.
     pub fn actions(&self) -> &[Action<Plan>] {
         &self.actions
     }
@@ -49,7 +49,7 @@ impl<Plan> From<Output> for Preview<Plan> {
     }
 }
 
-/// One thing that a tool would do, waiting for somebody to decide.
+/// A change that a tool proposes, and that waits for a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Action<Plan> {
     pub(crate) label: String,
@@ -58,8 +58,8 @@ pub struct Action<Plan> {
     pub(crate) made: Made,
 }
 
-/// Where an action was made, for what the host has against it. It is no part of what the action is:
-/// all places are equal.
+/// The source location of an action, for the host's objections to it. It doesn't identify an
+/// action: all locations are equal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Made(pub(crate) &'static Location<'static>);
 
@@ -72,14 +72,14 @@ impl PartialEq for Made {
 impl Eq for Made {}
 
 impl<Plan> Action<Plan> {
-    /// An action with a `label` for the person who decides (one line, such as
-    /// `Batch rename: 12 files`) and the `plan` that `apply` gets.
+    /// Returns an action with a `label` for the person who decides (one line, such as `Batch
+    /// rename: 12 files`) and the `plan` for `apply`.
     ///
-    /// The plan is kept as JSON, and may be applied in another process and on another day: it holds
-    /// everything that `apply` needs, and what the workspace looked like where that matters.
+    /// The plan is kept as JSON, and may be applied in another process and on another day. It must
+    /// contain everything that `apply` needs, including the state of the workspace if that matters.
     ///
-    /// Where the host finds it invalid, for example for a label of two lines, the caller reads the
-    /// place of this call.
+    /// If the host rejects the action, for example because its label has two lines, the caller
+    /// reads the source location of this call.
     #[track_caller]
     pub fn new(label: impl Into<String>, plan: Plan) -> Self {
         Self {
@@ -90,22 +90,22 @@ impl<Plan> Action<Plan> {
         }
     }
 
-    /// Sets details for reviewers: a value for programs, which is not part of what `apply` gives
-    /// back.
+    /// Sets details for reviewers: a value for programs, which is not part of the output of
+    /// `apply`.
     ///
-    /// A value that has no JSON form makes the call fail.
+    /// The call fails if the value has no JSON form.
     #[must_use]
     pub fn details(mut self, details: impl Serialize) -> Self {
         self.details = Details::of(&details);
         self
     }
 
-    /// What would happen, in one line.
+    /// Returns the label: one line about the proposed change.
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// What `apply` would be given.
+    /// Returns the plan for `apply`.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }

@@ -4,26 +4,27 @@ use serde::de::DeserializeOwned;
 
 use crate::{Context, Error};
 
-/// A decision about one action that this plugin staged.
+/// A decision about an action that this plugin staged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Resolution {
-    /// Identifies the action, in logs and to the host.
+    /// The ID that identifies the action, in logs and to the host.
     pub action_id: String,
     /// The action's label, as staged.
     pub label: String,
-    /// The tool that staged it.
+    /// The tool that staged the action.
     pub source_tool: String,
-    /// Why it was decided so, in the words of whoever decided. It should not change what happens.
+    /// The reason for the decision, in the words of the decider. It should not affect what the tool
+    /// does.
     pub reason: String,
-    /// 1 for the first try; higher after a failed or interrupted one, so that an apply can look for
-    /// what an earlier one has already done.
+    /// The number of the attempt: 1 for the first one, higher after a failed or interrupted one. A
+    /// later apply can then look for what an earlier one has already done.
     pub attempt: u32,
     pub(crate) extra: Option<String>,
 }
 
 impl Resolution {
-    /// A first attempt with this `reason`, as the host makes it; of use in a tool's own tests.
+    /// Returns a first attempt with this `reason`, like the host's, for a tool's own tests.
     pub fn new(reason: impl Into<String>) -> Self {
         Self {
             action_id: String::from("action"),
@@ -35,10 +36,10 @@ impl Resolution {
         }
     }
 
-    /// Whatever else came with the decision, if anything did.
+    /// Returns the additional data of the decision, if there is any.
     ///
     /// # Errors
-    /// [`Error::Tool`] if it does not fit `T`: whoever decided can mend that.
+    /// Returns [`Error::Tool`] if the data does not fit `T`, because only the decider can fix that.
     pub fn extra<T: DeserializeOwned>(&self) -> Result<Option<T>, Error> {
         let Some(extra) = &self.extra else {
             return Ok(None);

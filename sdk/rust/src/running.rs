@@ -1,23 +1,23 @@
-//! The tool that is at work: what it pushes comes from it, and a panic is told as its own.
+//! The running tool: the source of what is pushed, and the one to name in a panic.
 
 use std::cell::RefCell;
 
 thread_local! {
-    /// None while the tools are being defined.
+    /// The running tool, or `None` while the tools are being defined.
     static TOOL: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// From here on `tool` is at work.
+/// Marks `tool` as running.
 pub(crate) fn begin(tool: &str) {
     TOOL.set(Some(tool.to_owned()));
 }
 
-/// From here on no tool is.
+/// Marks no tool as running.
 pub(crate) fn nothing() {
     TOOL.set(None);
 }
 
-/// The tool that is at work. None where somebody reads it already: a panic there is nobody's.
+/// Returns the running tool. It is `None` if there is none, or if the value is just being set.
 pub(crate) fn tool() -> Option<String> {
     TOOL.with(|tool| tool.try_borrow().ok()?.clone())
 }

@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use schemars::generate::{Contract, SchemaSettings};
 
-/// The schema of what a caller may pass as a `T`.
+/// Returns the schema of a `T` that a caller passes.
 pub(crate) fn of_input<T: JsonSchema>() -> String {
     generate::<T>(Contract::Deserialize)
 }
 
-/// The schema of what a tool gives back as a `T`.
+/// Returns the schema of a `T` that a tool returns.
 pub(crate) fn of_output<T: JsonSchema>() -> String {
     generate::<T>(Contract::Serialize)
 }
@@ -16,12 +16,12 @@ pub(crate) fn of_output<T: JsonSchema>() -> String {
 fn generate<T: JsonSchema>(contract: Contract) -> String {
     let mut settings = SchemaSettings::draft2020_12();
     settings.contract = contract;
-    // Models read a schema from top to bottom, and some clients know no `$ref`.
+    // Models read a schema from top to bottom, and some clients don't support `$ref`.
     settings.inline_subschemas = true;
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     // The name of a Rust type means nothing to a caller.
     schema.remove("title");
-    // Written as plans and details are, by the same code. What is a value already can be written.
+    // The same code serializes plans and details. Serializing a value can't fail.
     serde_json::to_string(schema.as_value()).unwrap_or_default()
 }
 

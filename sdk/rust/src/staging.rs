@@ -1,4 +1,4 @@
-//! Handing the actions of a preview to the host.
+//! Passes the actions of a preview to the host.
 
 use crate::Error;
 use crate::details::Details;
@@ -14,17 +14,18 @@ pub(crate) struct Sealed {
     pub(crate) made: Made,
 }
 
-/// Where actions are pushed to: the host, outside of tests.
+/// The function that pushes an action: to the host, except in tests.
 pub(crate) type Push<'a> = &'a mut dyn FnMut(PendingAction) -> Result<String, PushError>;
 
-/// Pushes the actions that `tool` staged, in their order.
+/// Pushes the actions that `tool` staged, in order.
 pub(crate) fn push_all(
     tool: &str,
     has_reject: bool,
     actions: Vec<Sealed>,
     push: Push<'_>,
 ) -> Result<(), Error> {
-    // All of them before the first push, because an action without a JSON form fails the call.
+    // All actions are converted before the first push, because one without a JSON form fails the
+    // call.
     let actions = actions
         .into_iter()
         .map(
@@ -53,8 +54,8 @@ pub(crate) fn push_all(
     Ok(())
 }
 
-/// Returns the host's message, with the source line of an invalid action and its number among
-/// several. The call fails with it, and so leaves none of them pending.
+/// Returns the host's message, with the source location of an invalid action and its number if
+/// there are several. The call fails with this error, so none of its actions stays pending.
 fn refusal(error: PushError, Made(at): Made, pushed: usize, total: usize) -> Error {
     let message = match error {
         PushError::Invalid(message) => {

@@ -1,4 +1,4 @@
-//! One tool: what the host presents, and the functions behind it.
+//! A tool: what the host presents, and the functions behind it.
 
 use std::marker::PhantomData;
 
@@ -11,13 +11,17 @@ use crate::staging::Sealed;
 use crate::wire::ToolTraits;
 use crate::{Call, Error, Output, Preview, Resolution, envelope, params, schema};
 
-/// One tool, while it is being put together.
+/// A tool that is being built.
 ///
-/// It starts with a name and gets either [`answer`](Tool::answer), for a tool that never changes
-/// anything, or [`preview`](Tool::preview) and then [`apply`](Tool::apply), optionally
-/// [`reject`](Tool::reject) too, or [`preview_volatile`](Tool::preview_volatile) for actions that
-/// are closures. `Stage` tells how far it is; only a complete tool goes into
-/// [`Tools`](crate::Tools), so an `apply` that was forgotten does not compile:
+/// It starts with a name and a description. Add one of these:
+///
+/// - [`answer`](Tool::answer), for a tool that never changes anything;
+/// - [`preview`](Tool::preview) and then [`apply`](Tool::apply), optionally with
+///   [`reject`](Tool::reject);
+/// - [`preview_volatile`](Tool::preview_volatile), for actions that are closures.
+///
+/// `Stage` is the stage of the build. Only a complete tool goes into [`Tools`](crate::Tools), so a
+/// missing `apply` does not compile:
 ///
 /// ```compile_fail
 /// # use airlock_tool::{Call, Error, Preview, Tool, Tools};
@@ -34,37 +38,39 @@ pub struct Tool<Stage = Named> {
     stage: Stage,
 }
 
-/// A tool that has no function yet.
+/// The stage of a tool that has no function yet.
 #[derive(Debug)]
 pub struct Named {
     _private: (),
 }
 
-/// A tool that can stage plans, and still lacks the function that applies them.
+/// The stage of a tool that can stage plans but lacks the function that applies them.
 pub struct Previewing<Plan> {
     parameters: fn() -> String,
     execute: Execute,
     plan: PhantomData<fn(Plan)>,
 }
 
-/// A complete tool that stages plans and applies them.
+/// The stage of a complete tool that stages plans and applies them.
 pub struct Staging<Plan> {
     functions: Functions,
     plan: PhantomData<fn(Plan)>,
 }
 
-/// The plan of a tool whose actions are closures: there is none.
+/// The plan of a tool whose actions are closures. It has no values.
 #[derive(Debug)]
 pub enum Volatile {}
 
-/// A complete tool that only answers.
+/// The stage of a complete tool that only answers.
 pub struct Answering {
     functions: Functions,
 }
 
 impl Tool {
-    /// A tool with the name that it is called by (1 to 64 of the characters `A-Z a-z 0-9 _ . -`;
-    /// unique in a session) and the description by which a model decides whether to call it.
+    /// Returns a tool with this name and description.
+    ///
+    /// The name is 1 to 64 of the characters `A-Z a-z 0-9 _ . -`, and unique in a session. A model
+    /// decides from the description when to call the tool.
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         let definition = Definition {
             name: name.into(),
@@ -79,11 +85,11 @@ impl Tool {
         }
     }
 
-    /// Sets the function of a tool that looks but never changes anything. That makes it a read-only
-    /// tool.
+    /// Sets the function of a tool that reads but never changes anything. This makes the tool
+    /// read-only.
     ///
-    /// The schema of its parameters comes from `Params`, which is a struct: `struct Params {}`
-    /// where there are none.
+    /// The schema of the tool's parameters comes from `Params`, which must be a struct. Use `struct
+    /// Params {}` if there are none.
     pub fn answer<Params, F>(self, answer: F) -> Tool<Answering>
     where
         Params: DeserializeOwned + JsonSchema,
@@ -96,8 +102,8 @@ impl Tool {
 
     /// Sets the function that finds out what the tool would do, and stages it as a `Plan`.
     ///
-    /// The schema of its parameters comes from `Params`, which is a struct: `struct Params {}`
-    /// where there are none.
+    /// The schema of the tool's parameters comes from `Params`, which must be a struct. Use `struct
+    /// Params {}` if there are none.
     pub fn preview<Params, Plan, F>(self, preview: F) -> Tool<Previewing<Plan>>
     where
         Params: DeserializeOwned + JsonSchema,
@@ -128,8 +134,8 @@ impl Tool {
 
     /// Sets the function of a tool that pushes [`VolatileAction`](crate::VolatileAction)s itself.
     ///
-    /// The schema of its parameters comes from `Params`, which is a struct: `struct Params {}`
-    /// where there are none.
+    /// The schema of the tool's parameters comes from `Params`, which must be a struct. Use `struct
+    /// Params {}` if there are none.
     pub fn preview_volatile<Params, F>(self, preview: F) -> Tool<Staging<Volatile>>
     where
         Params: DeserializeOwned + JsonSchema,
@@ -142,8 +148,8 @@ impl Tool {
     }
 }
 
-/// Of a tool whose function leaves nothing for the SDK to stage: it changes nothing, or pushes
-/// closures itself.
+/// Returns the functions of a tool that stages nothing through the SDK: it changes nothing, or
+/// pushes closures itself.
 fn staging_nothing<Params, F>(function: F) -> Functions
 where
     Params: DeserializeOwned + JsonSchema,
@@ -157,12 +163,11 @@ where
 }
 
 impl<Plan: DeserializeOwned + 'static> Tool<Previewing<Plan>> {
-    /// Sets the function that does what was planned. Only while it runs may the workspace be
-    /// written.
+    /// Sets the function that carries out the plan. The workspace is writable only while it runs.
     ///
-    /// After an error the action is pending again, and this function may be called once more with
-    /// the same plan: it either did nothing then, or can tell what it already did. See
-    /// [`Resolution::attempt`].
+    /// After an error the action is pending again, and this function may be called again with the
+    /// same plan. On an error it must therefore either have done nothing, or be able to detect what
+    /// it already did. See [`Resolution::attempt`].
     pub fn apply<F>(self, apply: F) -> Tool<Staging<Plan>>
     where
         F: Fn(Plan, &Resolution) -> Result<Output, Error> + 'static,
@@ -194,10 +199,11 @@ impl<Plan: DeserializeOwned + 'static> Tool<Previewing<Plan>> {
 }
 
 impl<Plan: DeserializeOwned + 'static> Tool<Staging<Plan>> {
-    /// Sets a function that cleans up after a discarded action, or says something about it. Without
-    /// one, or where it returns `None`, the caller reads `Discarded: <label>. Reason: <reason>`.
+    /// Sets a function that cleans up after a discarded action, or returns a message about it.
+    /// Without one, or if it returns `None`, the caller reads `Discarded: <label>. Reason:
+    /// <reason>`.
     ///
-    /// The action is gone whatever this function returns, an error too.
+    /// The action is gone whatever this function returns, even an error.
     pub fn reject<F>(mut self, reject: F) -> Self
     where
         F: Fn(Plan, &Resolution) -> Result<Option<Output>, Error> + 'static,
@@ -212,27 +218,27 @@ impl<Plan: DeserializeOwned + 'static> Tool<Staging<Plan>> {
 }
 
 impl<Plan> Tool<Staging<Plan>> {
-    /// What the tool's actions do can't be undone by calling it again.
+    /// Marks the tool as destructive: calling it again can't undo what its actions do.
     pub fn destructive(self) -> Self {
         self.having(ToolTraits::DESTRUCTIVE)
     }
 
-    /// Applying the same action twice has the effect of applying it once.
+    /// Marks the tool as idempotent: applying the same action twice has the effect of applying it
+    /// once.
     pub fn idempotent(self) -> Self {
         self.having(ToolTraits::IDEMPOTENT)
     }
 }
 
 impl<Stage> Tool<Stage> {
-    /// Sets what a person reads in a list, in one line. Without it that is the name, with spaces
-    /// for its punctuation and a capital at the front.
+    /// Sets the tool's name in lists, in one line. The default is the name, with spaces instead of
+    /// punctuation and a capital first letter.
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.definition.label = Some(label.into());
         self
     }
 
-    /// Promises that the details of every [`Output`] of this tool, where it has any, are a
-    /// `Details`.
+    /// Promises that the details of every [`Output`] of this tool, if it has any, are a `Details`.
     pub fn output<Details: JsonSchema>(mut self) -> Self {
         self.definition.output = Some(schema::of_output::<Details>);
         self
@@ -243,7 +249,7 @@ impl<Stage> Tool<Stage> {
         self.having(ToolTraits::HIDDEN)
     }
 
-    /// The tool reaches beyond the workspace, for example over the network.
+    /// Marks the tool as open-world: it reaches beyond the workspace, for example over the network.
     pub fn open_world(self) -> Self {
         self.having(ToolTraits::OPEN_WORLD)
     }

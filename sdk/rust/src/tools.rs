@@ -5,7 +5,7 @@ use crate::tool::Complete;
 
 /// The tools of a plugin, for [`export!`](crate::export!).
 ///
-/// Hosts ask for them once and keep the answer, so it is the same each time.
+/// The host asks for them once and keeps the answer, so they must be the same each time.
 #[derive(Default)]
 #[must_use = "tools do nothing until they are exported"]
 pub struct Tools {
@@ -13,12 +13,12 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// No tools yet.
+    /// Returns an empty set of tools.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a tool. Its name is one that no other has.
+    /// Adds a tool. Its name must be unique.
     pub fn with(mut self, tool: impl Complete) -> Self {
         self.entries.push(tool.into_entry());
         self

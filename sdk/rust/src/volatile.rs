@@ -12,11 +12,11 @@ use crate::{Error, Output, Resolution, host, running};
 type Apply = dyn Fn(&Resolution) -> Result<Output, Error>;
 type Reject = dyn Fn(&Resolution) -> Result<Option<Output>, Error>;
 
-/// An action that is kept as closures, for what can't be written down: an open connection, a plan
-/// that is too large.
+/// An action that is kept as closures, for something that can't be serialized: an open connection,
+/// or a plan that is too large.
 ///
-/// It dies with the instance that pushed it, and can only be discarded then. Prefer an
-/// [`Action`](crate::Action) with a plan wherever one will do.
+/// It is lost with the instance that pushed it, and can then only be discarded. Prefer an
+/// [`Action`](crate::Action) with a plan if possible.
 ///
 /// ```no_run
 /// # use airlock_tool::{Call, Error, Output, VolatileAction};
@@ -43,14 +43,16 @@ struct Closures {
 }
 
 thread_local! {
-    /// By their ids. Few are pending at a time, so a list does: maps and their hashes are code.
+    /// The pending actions, by ID. There are few at a time, so this is a list: a hash map would add
+    /// code.
     static HELD: RefCell<Vec<(String, Rc<Closures>)>> = const { RefCell::new(Vec::new()) };
 }
 
 impl VolatileAction {
-    /// An action with a `label` for the person who decides, and what is done when it is applied.
+    /// Returns an action with a `label` for the person who decides, and the function that applies
+    /// it.
     ///
-    /// After an error the action is pending again, and `apply` may be called once more.
+    /// After an error the action is pending again, and `apply` may be called again.
     pub fn new(
         label: impl Into<String>,
         apply: impl Fn(&Resolution) -> Result<Output, Error> + 'static,
@@ -66,8 +68,8 @@ impl VolatileAction {
         }
     }
 
-    /// Sets what is done when it is discarded. Without it, or where it returns `None`, the caller
-    /// reads `Discarded: <label>. Reason: <reason>`.
+    /// Sets the function that runs when the action is discarded. Without it, or if it returns
+    /// `None`, the caller reads `Discarded: <label>. Reason: <reason>`.
     pub fn reject(
         mut self,
         reject: impl Fn(&Resolution) -> Result<Option<Output>, Error> + 'static,
@@ -76,27 +78,27 @@ impl VolatileAction {
         self
     }
 
-    /// Names the tool that made the preview. Without it that is the one that is running.
+    /// Sets the name of the tool that made the preview. The default is the running tool.
     pub fn source_tool(mut self, name: impl Into<String>) -> Self {
         self.source_tool = Some(name.into());
         self
     }
 
-    /// Sets details for reviewers: a value for programs, which is not part of what `apply` gives
-    /// back.
+    /// Sets details for reviewers: a value for programs, which is not part of the output of
+    /// `apply`.
     ///
-    /// A value that has no JSON form is refused by [`push`](Self::push).
+    /// [`push`](Self::push) rejects a value that has no JSON form.
     pub fn details(mut self, details: impl Serialize) -> Self {
         self.details = Details::of(&details);
         self
     }
 
-    /// Puts the action on top of the pending ones, and returns its id.
+    /// Pushes the action on top of the pending ones, and returns its ID.
     ///
     /// # Errors
-    /// [`Error::Tool`] with the host's words where it doesn't take the action, so that `?` tells
-    /// the caller; [`Error::Failed`] for details without a JSON form. Nothing was pushed then, and
-    /// the tool may go on.
+    /// Returns [`Error::Tool`] with the host's message if the host rejects the action, so that `?`
+    /// passes the message to the caller. Returns [`Error::Failed`] if the details have no JSON
+    /// form. In both cases nothing was pushed, and the tool may go on.
     pub fn push(self) -> Result<String, Error> {
         self.push_to(host::push)
     }
@@ -118,8 +120,8 @@ impl VolatileAction {
     }
 }
 
-/// Applies an action, and forgets it once the output has become the host's: until then it may be
-/// tried again.
+/// Applies an action, and forgets it once `hand_over` has accepted the output. Until then it can be
+/// applied again.
 pub(crate) fn apply<R>(
     resolution: &Resolution,
     hand_over: impl FnOnce(Output) -> Result<R, Error>,
@@ -132,14 +134,15 @@ pub(crate) fn apply<R>(
 
 pub(crate) fn reject(resolution: &Resolution) -> Result<Option<Output>, Error> {
     let held = closures_of(resolution)?;
-    // Whatever comes of it, the action is gone.
+    // The action is gone whatever the function returns.
     forget(resolution);
     held.reject
         .as_ref()
         .map_or(Ok(None), |reject| reject(resolution))
 }
 
-/// The closures are borrowed by nobody while they run: they may push actions themselves.
+/// Returns an action's closures. Nothing borrows `HELD` while they run, because they may push
+/// actions themselves.
 fn closures_of(resolution: &Resolution) -> Result<Rc<Closures>, Error> {
     let held = HELD.with_borrow(|held| {
         let mut newest_first = held.iter().rev();

@@ -1,8 +1,8 @@
-//! The bindings of the world `custom-tool`, and how this crate's types become theirs.
+//! The bindings of the world `custom-tool`, and the conversions of this crate's types to theirs.
 
 use crate::{Content, Error, Link, Output, Resolution, Session};
 
-/// What `wit-bindgen` makes of the world.
+/// The code that `wit-bindgen` generates for the world.
 #[expect(missing_docs, reason = "generated, and no part of the API")]
 pub mod bindings {
     wit_bindgen::generate!({
@@ -64,7 +64,7 @@ impl From<Error> for ToolError {
 }
 
 impl PushError {
-    /// The host's words.
+    /// Returns the host's message.
     pub(crate) fn into_message(self) -> String {
         let (Self::StoreUnavailable(message)
         | Self::LimitExceeded(message)
@@ -83,7 +83,7 @@ impl From<SessionInfo> for Session {
     }
 }
 
-/// A resolution apart from the state, which only the envelope understands.
+/// Splits a resolution into the state, which only the envelope can read, and the rest.
 pub(crate) fn split(resolution: WireResolution) -> (Option<Vec<u8>>, Resolution) {
     let WireResolution {
         action_id,

@@ -136,8 +136,8 @@ pub(super) fn needs_parentheses(
     is_bound && (inner < outer || is_misread)
 }
 
-/// Returns whether Rust ends a statement after this expression. What follows begins the next one,
-/// as in `match a { … } - 1`.
+/// Returns whether Rust ends a statement after this expression. The code after it then begins the
+/// next statement, as in `match a { … } - 1`.
 fn ends_statement(node: &Node<'_>) -> bool {
     matches!(
         node.kind(),
@@ -173,7 +173,7 @@ pub(super) fn ends_early(
         && (rest.starts_with(OPERATORS) || rest.starts_with("as ") || rest.starts_with("!="))
 }
 
-/// Returns whether a Rust expression goes on behind such an expression even in a statement.
+/// Returns whether a Rust expression continues after such an expression even in a statement.
 fn is_chained(node: &Node<'_>) -> bool {
     matches!(
         node.kind(),

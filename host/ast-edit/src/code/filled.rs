@@ -10,7 +10,7 @@ use super::compare::is_comment;
 use super::document::Document;
 use super::lines::LineEnds;
 
-/// How many bytes back to search for the start of a line. A source may be a single line.
+/// The number of bytes to search back for the start of a line. A source may be a single line.
 const LOOK_BACK: usize = 4096;
 
 /// Captured code in a replacement.

@@ -1,5 +1,5 @@
-//! How patterns are parsed in a language: as in ast-grep, but with a stop, and with an escape if
-//! `$` belongs to the language.
+//! Parses patterns in a language, as ast-grep does, but with a stop, and with an escape if `$`
+//! belongs to the language.
 
 use std::borrow::Cow;
 use std::sync::Arc;

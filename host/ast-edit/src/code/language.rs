@@ -7,7 +7,7 @@ use std::path::Path;
 
 use ast_grep_language::{Language as _, LanguageExt as _, SupportLang};
 
-/// All languages with their canonical names. The other spellings that ast-grep knows are accepted
+/// The languages with their canonical names. The other spellings that ast-grep knows are accepted
 /// too.
 const ALL: &[(&str, Syntax)] = &[
     ("bash", Syntax::AstGrep(SupportLang::Bash)),
@@ -172,8 +172,8 @@ impl Language {
         }
     }
 
-    /// Returns whether metavariables stand where the language has strings, because it has no bare
-    /// names.
+    /// Returns whether metavariables are in the places of the language's strings, because it has no
+    /// bare names.
     pub fn has_quoted_metavariables(self) -> bool {
         match ALL[self.0].1 {
             Syntax::AstGrep(_) => false,

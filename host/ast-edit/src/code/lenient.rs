@@ -1,4 +1,4 @@
-//! Code that a grammar accepts where the language doesn't, or where it means something else.
+//! Code that a grammar accepts although the language doesn't, or in which it has another meaning.
 
 use tree_sitter::Node;
 

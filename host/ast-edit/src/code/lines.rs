@@ -54,7 +54,7 @@ impl<'a> Lines<'a> {
 /// The line ends of a source.
 pub(crate) enum LineEnds {
     Unix,
-    /// Every line ends with a carriage return and a line feed.
+    /// A carriage return and a line feed at the end of every line.
     Windows,
 }
 

@@ -26,7 +26,7 @@ use super::rewrite::{Edit, Reason, replace};
 use super::syntax_errors::SyntaxErrors;
 use super::texts::is_text;
 
-/// How often a result is parsed at most.
+/// The maximum number of times that a result is parsed.
 const TRIES: usize = 12;
 
 /// The try from which on no parentheses are added.

@@ -13,7 +13,7 @@ use super::lines::LineEnds;
 use super::pattern::{ReadOp, Reading};
 use super::rewrite::{Edit, MemoryBudget, Reason, RewriteError};
 
-/// One op in one source.
+/// The search for an op in a source.
 pub(super) struct OpSearch<'a> {
     pub op: &'a ReadOp,
     /// The readings that may match in the source.

@@ -18,7 +18,7 @@ pub(crate) struct Outline {
     words: Vec<Finder<'static>>,
 }
 
-/// One op that can be run.
+/// An op that can be run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct OpOutline {
     /// The index in the params, from 0.

@@ -11,8 +11,8 @@ use tree_sitter::{ParseOptions, Parser, Tree};
 use super::grammar::Grammar;
 use super::language;
 
-/// How many bytes the parser gets at a time. Between two pieces, it checks whether the call has to
-/// end.
+/// The number of bytes that the parser gets at a time. Between two pieces, it checks whether the
+/// call has to end.
 const PIECE_BYTES: usize = 32 << 10;
 
 /// The reason why a source was not parsed.

@@ -26,7 +26,7 @@ pub(crate) struct Ops {
     ops: Vec<ReadOp>,
     /// The refusals of the other ops, by index.
     pub refused: Vec<(usize, Refusal)>,
-    /// The same ops in the languages that can be embedded in this one.
+    /// These ops in the languages that can be embedded in this one.
     pub(super) embedded: Vec<Ops>,
 }
 
@@ -183,8 +183,8 @@ impl Reading {
     }
 }
 
-/// Returns the readings of a text: by itself, and in the places of a file where code of the
-/// language can be.
+/// Returns the readings of a text: by itself, and in the places of a file that can hold code of the
+/// language.
 fn read_pattern(text: &str, grammar: &Grammar) -> Result<Vec<Reading>, String> {
     let code = grammar.pre_process_pattern(text);
     if let Err(why @ ParseFailure::TooDeep(_)) = Document::parse_pattern(&code, grammar.clone()) {

@@ -14,7 +14,7 @@ pub(super) struct Place<'t> {
     pub parent: Node<'t>,
     /// The parent's children in the part. Empty if the part lies inside a leaf.
     pub nodes: Vec<Node<'t>>,
-    /// True if these begin and end where the part does.
+    /// True if the nodes begin and end exactly with the part.
     pub is_exact: bool,
 }
 

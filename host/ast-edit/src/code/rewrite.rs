@@ -21,7 +21,7 @@ use super::pattern::Ops;
 use super::syntax_errors::SyntaxErrors;
 use airlock_host::native::Stop;
 
-/// One replacement, in bytes of the source.
+/// A replacement, in bytes of the source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Edit {
     pub range: Range<usize>,

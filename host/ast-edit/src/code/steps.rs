@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use airlock_host::native::Stop;
 
-/// How many steps there are between two checks of the clock. A step takes less than a microsecond,
+/// The number of steps between two checks of the clock. A step takes less than a microsecond,
 /// except for a `$$$` that has matched a lot: its matches are copied.
 const STEPS_PER_LOOK: u32 = 64;
 

@@ -13,7 +13,7 @@ use super::grammar::{Piece, escapes};
 use super::language::Language;
 use super::lines::LineEnds;
 
-/// How many bytes a captured node may take in addition to its text.
+/// The number of bytes that a captured node may take in addition to its text.
 const IN_PARENTHESES: usize = 2;
 
 /// The `out` of an op, for one language.

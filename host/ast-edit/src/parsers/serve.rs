@@ -51,7 +51,7 @@ fn answer_all(mut host: Host) -> io::Result<()> {
 struct Parser {
     given: Vec<Op>,
     read: HashMap<usize, Ops>,
-    /// Never due: the host kills the process once it has waited long enough.
+    /// A stop that never comes: the host kills the process after waiting long enough.
     stop: Arc<Stop>,
 }
 

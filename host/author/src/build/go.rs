@@ -188,8 +188,8 @@ pub(super) fn bindings(world: &World) -> Result<Vec<(String, Vec<u8>)>, Error> {
     let mut files = Vec::new();
     for (name, contents) in world.for_go(&format!("{SDK}/internal/bindings"))?.iter() {
         let text = String::from_utf8_lossy(contents);
-        // What the bindings run on is the SDK's own, where the collector is kept away from
-        // allocations of the host's.
+        // The bindings run on the SDK's own package instead, which keeps the collector away from
+        // allocations of the host.
         let text = text.replace("\"go.bytecodealliance.org/pkg/wit/", &ours);
         files.push((format!("internal/bindings/{name}"), text.into_bytes()));
     }

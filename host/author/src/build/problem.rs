@@ -89,7 +89,7 @@ fn hides_much(shown: &str, trace: &str) -> bool {
 #[derive(Deserialize)]
 pub struct BuilderFailure {
     errors: Vec<BuilderError>,
-    /// All other output.
+    /// The other output.
     #[serde(default)]
     pub trace: String,
 }

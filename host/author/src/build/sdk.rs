@@ -23,7 +23,7 @@ pub const NODE_ARCHIVE: &str = "sdk/airlock-tool.tgz";
 /// The file that marks a folder as an SDK and contains its version.
 const STAMP: &str = "version.toml";
 
-/// The same information for people.
+/// The file with this information for people.
 const README: &str = "README.md";
 
 /// The version of all SDKs in this program.
@@ -51,7 +51,7 @@ pub struct Updated {
     pub before: Option<String>,
     /// The new version.
     pub version: &'static str,
-    /// Whether any file changed.
+    /// True if any file changed.
     pub changed: bool,
     /// The commands that make the project use the new SDK.
     pub commands: Vec<String>,

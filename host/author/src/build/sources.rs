@@ -1,4 +1,4 @@
-//! Tells sources from other files of a project.
+//! Distinguishes sources from other files of a project.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};

@@ -73,7 +73,7 @@ impl<'a> Toolchain<'a> {
         Ok((self.engine)()?)
     }
 
-    /// Runs `work` as a step that is reported as `what`.
+    /// Runs `work` as a step with the name `what` in reports.
     pub(super) async fn during<T>(
         &self,
         what: String,

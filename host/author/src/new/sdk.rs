@@ -77,7 +77,8 @@ fn find(checkout: &Path, folder: &str) -> Result<PathBuf, Error> {
     })
 }
 
-/// npm links to a folder as it is, so missing build output is missing in the project too.
+/// Checks that the SDK is built: npm links to a folder as it is, so missing build output is missing
+/// in the project too.
 fn check_built(checkout: &Path, sdk: &Path) -> Result<(), Error> {
     if sdk.join("dist/build/main.js").is_file() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Files of a workspace that git reads as its configuration or runs, as git itself tells.
+//! The files of a workspace that git runs or reads as its configuration, according to git itself.
 
 use std::env;
 use std::ffi::OsStr;
@@ -13,16 +13,16 @@ use std::time::{Duration, Instant};
 
 use airlock_rules::OfGit;
 
-/// How many repositories git is asked about.
+/// The maximum number of repositories that git is asked about.
 const MOST_REPOSITORIES: usize = 256;
 
-/// How long all answers may take.
+/// The time limit for all answers together.
 const TIME: Duration = Duration::from_secs(5);
 
-/// The longest answer, in bytes.
+/// The maximum size of an answer, in bytes.
 const MAX_OUTPUT_BYTES: u64 = 4 << 20;
 
-/// Variables with which git would answer for another repository.
+/// Environment variables that would make git answer for another repository.
 const ELSEWHERE: [&str; 6] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -32,8 +32,8 @@ const ELSEWHERE: [&str; 6] = [
     "GIT_CEILING_DIRECTORIES",
 ];
 
-/// What git uses below `root`, which may be in a repository itself, and has `repositories` below
-/// it. If git isn't installed, or takes none of these for a repository, it uses nothing.
+/// Returns the files that git uses below `root`, which may be in a repository itself and contains
+/// `repositories`. There are none if git isn't installed, or takes none of these for a repository.
 pub(super) fn of_git(root: &Path, repositories: &[PathBuf]) -> OfGit {
     let Ok(root) = root.canonicalize() else {
         return OfGit {
@@ -64,7 +64,7 @@ struct Used<'a> {
 
 enum Answer {
     Said(Vec<u8>),
-    /// There is no git, or no repository for it.
+    /// There is no git, or git sees no repository.
     Nothing,
     Late,
 }
@@ -112,7 +112,7 @@ impl Used<'_> {
         }
         for word in value.split(|it: char| it.is_whitespace() || SHELL.contains(it)) {
             let file = repository.join(expanded(word));
-            // A file that isn't there yet may be made.
+            // A file that doesn't exist yet may be created.
             if file.is_file() || (word.contains('/') && !file.exists()) {
                 self.add(&file);
             }
@@ -142,7 +142,7 @@ impl Used<'_> {
     }
 }
 
-/// What ends a word for a shell.
+/// The characters that end a word in a shell.
 const SHELL: &str = "!\"'`;&|<>(){}=";
 
 fn ask(repository: &Path, command: &str, args: &[&str], until: Instant) -> Answer {
@@ -181,7 +181,7 @@ fn ask(repository: &Path, command: &str, args: &[&str], until: Instant) -> Answe
     }
 }
 
-/// With the user's home for `~/`.
+/// Replaces `~/` with the user's home.
 fn expanded(path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), env::var_os("HOME")) {
         (Some(below), Some(home)) => Path::new(&home).join(below),
@@ -189,7 +189,7 @@ fn expanded(path: &str) -> PathBuf {
     }
 }
 
-/// The path without links, as far as it exists, and without `.` and `..`.
+/// Returns the path without `.` and `..`, and without links as far as it exists.
 pub(super) fn real(path: &Path) -> PathBuf {
     let mut real = PathBuf::new();
     for part in path.components() {
@@ -209,8 +209,8 @@ pub(super) fn real(path: &Path) -> PathBuf {
     real
 }
 
-/// The repositories among the paths of a folder: directories that have `.git`, and those outside of
-/// it that git may take for one.
+/// Returns the directory of a repository if the path is its `.git`, or a `HEAD` outside of any
+/// `.git`, for which git may take the directory for a repository.
 pub(super) fn repository(path: &str) -> Option<&str> {
     let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
     let is_one = match name {

@@ -1,4 +1,4 @@
-//! The folder on disk, as the rules ask about it.
+//! The folder on disk that the rules ask about.
 
 use std::cell::{Cell, OnceCell};
 use std::env;
@@ -12,13 +12,13 @@ use airlock_rules::{Entry, Inside, Led, Links, OfGit, Surroundings};
 
 use super::git::{of_git, real, repository};
 
-/// The most objects in the directories that an action moves or links to.
+/// The maximum number of objects inspected in the directories that an action moves or links to.
 const MOST_INSIDE: usize = 20_000;
 
-/// The most objects among which links are looked for.
+/// The maximum number of objects among which links are searched for.
 const MOST_IN_ALL: usize = 1_000_000;
 
-/// A folder of this machine. It is read when the rules ask.
+/// A folder on this machine. Links are read at once, everything else when the rules ask.
 pub struct Folder {
     root: PathBuf,
     above: String,
@@ -26,12 +26,12 @@ pub struct Folder {
     /// Directories that git may take for repositories.
     repositories: Vec<PathBuf>,
     of_git: OnceCell<OfGit>,
-    /// How many more objects inside directories may be looked at.
+    /// The number of objects inside directories that may still be inspected.
     room: Cell<usize>,
 }
 
 impl Folder {
-    /// Looks for links, which takes as long as listing the whole folder.
+    /// Creates the folder and finds its links, which takes as long as listing all of it.
     pub fn at(root: &Path) -> Self {
         let (links, repositories) = links(root, MOST_IN_ALL);
         Self {
@@ -89,13 +89,13 @@ impl Surroundings for Folder {
     }
 }
 
-/// A file whose mode can't be read counts as executable.
+/// Returns true if the file is executable, or if its mode can't be read.
 fn is_executable(entry: &DirEntry) -> bool {
     let mode = entry.metadata().map(|it| it.permissions().mode());
     mode.map_or(true, |mode| mode & 0o111 != 0)
 }
 
-/// A folder's path below the top of its repository, or else below the user's home, or else below
+/// Returns a folder's path below the top of its repository, else below the user's home, else below
 /// the root.
 fn above(root: &Path, home: Option<&Path>) -> String {
     let is_top = |folder: &&Path| fs::symlink_metadata(folder.join(".git")).is_ok();
@@ -105,7 +105,7 @@ fn above(root: &Path, home: Option<&Path>) -> String {
     below.trim_start_matches('/').to_owned()
 }
 
-/// The links of a folder, and the repositories in it.
+/// Returns the links in a folder, and the repositories in it.
 fn links(root: &Path, most: usize) -> (Links, Vec<PathBuf>) {
     let mut links = Links::default();
     let mut repositories = Vec::new();
@@ -128,18 +128,18 @@ fn links(root: &Path, most: usize) -> (Links, Vec<PathBuf>) {
     (links, repositories)
 }
 
-/// How much of a directory was looked through.
+/// The part of a directory that was searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seen {
     All,
-    /// All but directories that can't be read.
+    /// Everything but directories that can't be read.
     Readable,
-    /// Only as much as the bound allows.
+    /// The part that the limit allows.
     UpTo,
 }
 
-/// Calls `found` with the contents of a directory, at any depth, by paths relative to it. Links
-/// aren't followed. Anything else than a directory is empty.
+/// Calls `found` with the contents of a directory, at any depth, by paths relative to it. Doesn't
+/// follow links. Anything but a directory is empty.
 fn walk(
     directory: &Path,
     room: &mut usize,

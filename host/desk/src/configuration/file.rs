@@ -1,4 +1,4 @@
-//! What a file says, as it is written there.
+//! The contents of a file, as they are written there.
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -10,48 +10,50 @@ use serde::Deserialize;
 
 use super::values::{Age, Decide, Grant, Memory, PathText, Timeout};
 
-/// What runs under Airlock, and under which rules: `airlock-host.toml`
+/// The plugins that run under Airlock, and the rules for them: `airlock-host.toml`
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 #[schemars(title = "airlock-host.toml")]
 #[non_exhaustive]
 pub struct File {
-    /// What `airlock serve` serves: names of bundled plugins, and components' files, relative to
+    /// The plugins of `airlock serve`: names of bundled plugins, and components' files, relative to
     /// this file's folder. Not in a workspace's file
     pub plugins: Option<Vec<PathText>>,
-    /// The directory that tools may read, and change when applied, where the command line names
-    /// none: relative to this file's folder. Not in a workspace's file
+    /// The directory that tools may read, and change when applied, if the command line names none.
+    /// Relative to this file's folder. Not in a workspace's file
     pub workspace: Option<PathText>,
-    /// Where pending actions are kept: a file, relative to this file's folder, or
+    /// The store of pending actions: a file, relative to this file's folder, or
     /// postgres://USER@HOST/DATABASE. Not in a workspace's file
     pub store: Option<PathText>,
-    /// Who decides about what a model wants applied, for `airlock serve`
+    /// The decider about actions that a model wants to apply, for `airlock serve`
     pub decide: Option<Decide>,
-    /// How long what stays pending can be applied, such as 12h or 30d; then it is discarded
+    /// The time for which pending actions can be applied, such as 12h or 30d. Then they are
+    /// discarded
     pub expires: Option<Age>,
-    /// Whether the host tries out what would happen, above the workspace, before anybody decides
+    /// The choice of when to rehearse actions: to apply them to a layer over the workspace before a
+    /// decision
     #[schemars(with = "Option<RehearseWhen>")]
     pub rehearse: Option<Rehearse>,
-    /// What plugins may do beside the default. Not in a workspace's file
+    /// Grants for plugins in addition to the default ones. Not in a workspace's file
     pub grants: Option<Vec<Grant>>,
-    /// What a tool may use up
+    /// The limits of a tool
     pub limits: Limits,
-    /// What `airlock serve --http` lets in. Not in a workspace's file
+    /// The settings of `airlock serve --http`. Not in a workspace's file
     pub http: Option<Http>,
-    /// What is let through, what asks and what is refused, by what it would really change. The
-    /// first rule that is about a path counts for it
+    /// Rules that allow, ask about or refuse actions, by the changes that they would really make.
+    /// The first rule that is about a path counts for it
     #[serde(rename = "rule")]
     pub rules: Vec<Rule>,
-    /// What else is a file that says what other programs do
+    /// Additional control files: files that determine what other programs do
     pub control: Control,
-    /// How much rules let through in an hour, without a person
+    /// The limits on what rules allow in an hour, without a person
     pub budget: Budget,
     /// The components' files that the rules name.
     #[serde(skip)]
     pub(super) components: Vec<PathBuf>,
 }
 
-/// What a tool may use up
+/// The limits of a tool
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -62,29 +64,30 @@ pub struct Limits {
     pub max_memory: Option<Memory>,
 }
 
-/// What `airlock serve --http` lets in
+/// The settings of `airlock serve --http`
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct Http {
-    /// The file of tokens, relative to this file's folder: a line for each principal, NAME:TOKEN,
-    /// NAME:TOKEN:read-only for one that can't decide, or NAME:TOKEN:metrics for one that only
-    /// reads /metrics. Nobody else may be able to read it
+    /// The file of tokens, relative to this file's folder. It has a line for each principal:
+    /// NAME:TOKEN, NAME:TOKEN:read-only for one that can't decide, or NAME:TOKEN:metrics for one
+    /// that can only read /metrics. Other users must not be able to read the file
     pub token_file: Option<PathText>,
-    /// The names, with or without a port, by which clients may call the server, beside loopback's
+    /// The names, with or without a port, by which clients may call the server, in addition to
+    /// those of the loopback interface
     pub hosts: Option<Vec<String>>,
-    /// The origins of web pages that may call it, such as `https://app.example.com:443`
+    /// The origins of web pages that may call the server, such as `https://app.example.com:443`
     pub origins: Option<Vec<String>>,
-    /// How many connections may be open
+    /// The maximum number of open connections
     pub max_connections: Option<NonZeroU32>,
-    /// How large the body of a request may be
+    /// The maximum size of a request's body
     pub max_body: Option<Size>,
-    /// How many requests a principal may send in a second
+    /// The maximum number of requests per second and principal
     pub requests_per_second: Option<NonZeroU32>,
-    /// How many conversations a principal may have, beside its own
+    /// The maximum number of conversations of a principal, in addition to its own
     pub max_conversations: Option<NonZeroU32>,
-    /// How much memory the tools of all principals may have together, of which one principal gets
-    /// at most half. Default: three quarters of the machine's
+    /// The maximum memory of the tools of all principals together, of which one principal gets at
+    /// most half. Default: three quarters of the machine's
     pub guest_memory: Option<Size>,
 }
 
@@ -101,7 +104,7 @@ impl File {
         ("http", "chooses who is let in"),
     ];
 
-    /// Its rules, with what belongs to them.
+    /// Returns the file's rules, with its control files and its budget.
     pub fn rule_set(&self) -> RuleSet {
         RuleSet {
             rules: self.rules.clone(),
@@ -116,11 +119,12 @@ impl File {
 #[schemars(rename_all = "lowercase")]
 #[expect(dead_code, reason = "a schema is made of it")]
 enum RehearseWhen {
-    /// No
+    /// Actions are not rehearsed
     Never,
-    /// Where that can be done
+    /// Actions are rehearsed if possible
     Auto,
-    /// The same, and what the host has not seen can't be applied
+    /// Actions are rehearsed if possible. Those whose effects the host has not seen can't be
+    /// applied
     Always,
 }
 

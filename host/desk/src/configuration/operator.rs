@@ -12,15 +12,15 @@ use super::problem::{Problem, Problems};
 use super::values::PathText;
 use crate::plugin::Catalog;
 
-/// A file that was looked for.
+/// A configuration file that was looked for.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Checked {
     /// The file's role.
     pub role: Role,
-    /// Its absolute path.
+    /// The file's absolute path.
     pub path: PathBuf,
-    /// Whether the file exists.
+    /// True if the file exists.
     pub is_found: bool,
     /// The errors in the file.
     pub problems: Vec<Problem>,
@@ -30,7 +30,7 @@ pub struct Checked {
     pub file: Option<File>,
 }
 
-/// What the operator says, in one file or several. Cheap to read: files are small.
+/// The operator's configuration, from one or several files. Cheap to read: files are small.
 #[derive(Debug, Clone, Default)]
 pub struct Operator {
     /// The files, highest precedence first.
@@ -54,7 +54,7 @@ impl Checked {
         }
     }
 
-    /// Looks at a file that somebody named, as at an operator's.
+    /// Checks a file that the user named, as an operator's file.
     pub fn named(path: &Path, catalog: Catalog) -> Self {
         let mut checked = [Self::look(Role::Named, path)];
         check_rules(&mut checked);
@@ -66,7 +66,7 @@ impl Checked {
 }
 
 impl Operator {
-    /// Checks the file that `--config` names or else the user's, and the system's.
+    /// Checks the file that `--config` names, or else the user's, and the system's file.
     pub fn check(named: Option<&Path>) -> Vec<Checked> {
         let first = match named {
             Some(named) => Some(Checked::look(Role::Named, named)),
@@ -100,14 +100,14 @@ impl Operator {
         }
     }
 
-    /// The first that has something to say, with the file that says it.
+    /// Returns the first value that a file sets, with the role and the path of the file.
     pub(super) fn first<T>(&self, of: impl Fn(&File) -> Option<T>) -> Option<(T, Role, &Path)> {
         let mut files = self.files.iter();
         files.find_map(|(role, path, file)| Some((of(file)?, *role, path.as_path())))
     }
 
-    /// The store that they name, if they do: an address as it is, or a path. Which file does is
-    /// told too.
+    /// Returns the store that the files name, if any: an address as it is, or a path. Also returns
+    /// the path of the file that names it.
     pub fn store(&self) -> Option<(String, &Path)> {
         let (store, _, path) = self.first(|file| file.store.clone())?;
         let text = if store.as_str().contains("://") {
@@ -123,13 +123,14 @@ impl Operator {
         self.named_workspace().map(|(workspace, ..)| workspace)
     }
 
-    /// The same, with the file that says it.
+    /// Returns the workspace that the files name, with the role and the path of the file.
     pub(super) fn named_workspace(&self) -> Option<(PathBuf, Role, &Path)> {
         let (named, role, path) = self.first(|file| file.workspace.clone())?;
         Some((below(path, &named), role, path))
     }
 
-    /// What a tool may use up: for who knows no workspace, whose own file could say less.
+    /// Returns the limits of a tool, for callers that know no workspace. A workspace's own file
+    /// could lower them.
     pub fn limits(&self) -> Limits {
         let mut limits = Limits::default();
         if let Some((timeout, ..)) = self.first(|file| file.limits.timeout) {
@@ -148,7 +149,8 @@ impl Operator {
         Some(below(path, &named))
     }
 
-    /// What else `airlock serve --http` lets in: of each key, what the file says that counts first.
+    /// Returns the settings of `airlock serve --http`. For each key, the first file that has it
+    /// counts.
     pub fn http(&self) -> Http {
         let files = self.files.iter().filter_map(|(.., file)| file.http.clone());
         files.fold(Http::default(), |first, other| Http {
@@ -163,10 +165,10 @@ impl Operator {
         })
     }
 
-    /// Reads their rules, in the order in which they count: those of the file that counts first.
+    /// Reads the rules of the files, in the order of their precedence.
     ///
     /// # Errors
-    /// All that is wrong in the files.
+    /// Returns all errors in the files.
     pub fn read_rules(named: Option<&Path>, catalog: Catalog) -> Result<RuleSet, Problems> {
         let mut checked = Self::check(named);
         plugins::resolve(&mut checked, catalog);
@@ -196,7 +198,7 @@ impl Checked {
         if path.is_absolute() {
             Self::look(Role::System, &path)
         } else {
-            // Not made absolute, which would be by the current directory.
+            // The path is not made absolute, because that would depend on the current directory.
             Self {
                 role: Role::System,
                 problems: places::read(Role::System, &path).err().unwrap_or_default(),
@@ -214,8 +216,8 @@ pub(super) fn below(file: &Path, path: &PathText) -> PathBuf {
     path.below(file.parent().unwrap_or(Path::new("/")))
 }
 
-/// What is wrong in the rules of a file that no line alone shows. What one file says of control
-/// files holds for the rules of all.
+/// Adds the problems of rules that no single line shows. Control files of one file count for the
+/// rules of all files.
 pub(super) fn check_rules(checked: &mut [Checked]) {
     let files = checked.iter().filter_map(|one| one.file.as_ref());
     let also: Vec<_> = files.flat_map(|file| file.control.also.clone()).collect();
@@ -224,7 +226,7 @@ pub(super) fn check_rules(checked: &mut [Checked]) {
     }
 }
 
-/// The same of one, where these are control files too.
+/// Adds the problems of the rules of one file, with these additional control files.
 pub(super) fn check_rules_of(one: &mut Checked, also: &[Pattern]) {
     let Some(file) = &one.file else {
         return;

@@ -1,4 +1,4 @@
-//! Where files are, and what stands in them.
+//! The locations of configuration files, and reading them.
 
 use std::fmt;
 use std::io;
@@ -13,13 +13,13 @@ use super::file::File;
 use super::problem::Problem;
 use super::reading;
 
-/// What the file is called.
+/// The name of a configuration file.
 pub const NAME: &str = "airlock-host.toml";
 
 /// The environment variable that names another file in place of the system's, by an absolute path.
 ///
-/// Who can set it can start any other program, and name any other file: it gives away nothing. A
-/// workspace has no say in it.
+/// A user who can set it can also start any other program and name any other file, so it gives
+/// nothing away. A workspace has no influence on it.
 pub const SYSTEM_VARIABLE: &str = "AIRLOCK_SYSTEM_CONFIG";
 
 #[cfg(unix)]
@@ -27,20 +27,20 @@ const SYSTEM: &str = "/etc/airlock/airlock-host.toml";
 #[cfg(not(unix))]
 const SYSTEM: &str = r"C:\ProgramData\airlock\airlock-host.toml";
 
-/// The largest file that is read.
+/// The maximum size of a file, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Whose a file is.
+/// The role of a configuration file, which determines its owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// What the operator named on the command line, in place of the user's.
+    /// The file that the operator named on the command line, in place of the user's.
     Named,
-    /// In the user's configuration folder.
+    /// The file in the user's configuration folder.
     User,
-    /// The system's.
+    /// The system's file.
     System,
-    /// In the workspace: anybody's.
+    /// The file in the workspace, which anyone may have written.
     Workspace,
 }
 
@@ -55,7 +55,7 @@ impl fmt::Display for Role {
     }
 }
 
-/// The user's, if they have a folder for it.
+/// Returns the path of the user's file, if the user has a configuration folder.
 pub(super) fn user() -> Option<PathBuf> {
     let folders = choose_base_strategy().ok()?;
     Some(folders.config_dir().join("airlock").join(NAME))
@@ -66,20 +66,21 @@ pub(super) fn system() -> PathBuf {
     named.map_or_else(|| PathBuf::from(SYSTEM), PathBuf::from)
 }
 
-/// Reads the file of this role. None where there is none, which is an error where it was named.
+/// Reads the file of this role. Returns `None` if there is none, except for a named file, for which
+/// that is an error.
 pub(super) fn read(role: Role, path: &Path) -> Result<Option<File>, Vec<Problem>> {
     let whole = |message: String| Err(vec![Problem::of_file(path, message)]);
     if role == Role::System && !path.is_absolute() {
         return whole(format!("{SYSTEM_VARIABLE} is no absolute path"));
     }
-    // Else what is told of a wrong line would be told of any file that a workspace leads to.
+    // Without this check, a workspace's link could make errors quote lines of any file.
     if role == Role::Workspace {
         match fs::symlink_metadata(path) {
             Ok(it) if it.is_symlink() => {
                 return whole("it is a link, which a file in the workspace can't be".to_owned());
             }
             Ok(_) => {}
-            // Whoever opens the workspace says what is wrong with that.
+            // Opening the workspace reports that problem.
             Err(_) => return Ok(None),
         }
     }
@@ -101,12 +102,11 @@ pub(super) fn read(role: Role, path: &Path) -> Result<Option<File>, Vec<Problem>
     reading::read(path, &text, role == Role::Workspace).map(Some)
 }
 
-/// Why an operator's file can't be where it is, if so: what lies in the workspace is changed by
-/// whoever changes that.
+/// Returns the problem if an operator's file lies in the workspace, where tools could change it.
 pub(super) fn inside(path: &Path, workspace: &Path) -> Option<Problem> {
     let workspace = workspace.canonicalize().ok()?;
     let path_there = absolute(path).ok()?;
-    // Both where its name is, which may be a link's, and where it leads.
+    // Check both the place of the name, which may be a link's, and the place that it leads to.
     let folder = path_there.parent().and_then(|it| it.canonicalize().ok());
     let real = path_there.canonicalize().ok();
     let is_inside = [folder, real]

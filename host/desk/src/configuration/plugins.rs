@@ -1,4 +1,4 @@
-//! Which plugins the rules of files are about, by the digests of their bytes.
+//! The plugins that rules are about, by the digests of their bytes.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use super::problem::Problem;
 use super::values::PathText;
 use crate::plugin::{Catalog, Source};
 
-/// Replaces the names and paths of plugins in the rules by digests. What can't be found is a
-/// problem of its file.
+/// Replaces the names and paths of plugins in the rules with digests. A plugin that can't be found
+/// is a problem of its file.
 pub(super) fn resolve(checked: &mut [Checked], catalog: Catalog) {
     for one in checked {
         let Some(file) = &mut one.file else {
@@ -58,8 +58,8 @@ fn digest_of(file: &Path, plugin: &PluginName, catalog: Catalog) -> Result<Diges
     }
 }
 
-/// Notes each digest in a rule that matches nothing which could be called here. Before names are
-/// replaced by digests.
+/// Notes each digest in a rule that matches no known plugin. Call this before names are replaced
+/// with digests.
 pub(super) fn note_unknown_digests(checked: &mut [Checked], catalog: Catalog) {
     let bundled = catalog.all().iter().map(|it| it.kind.digest());
     let mut known: Vec<Digest> = bundled.collect();

@@ -1,4 +1,4 @@
-//! What is wrong in a file, and where.
+//! Problems in a file, and their positions.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,43 +6,44 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-/// Something that is wrong in a file. Displays as `FILE:LINE:COLUMN: MESSAGE`, with the line below
-/// it where there is one. The text may hold what the file does.
+/// A problem in a file. Displays as `FILE:LINE:COLUMN: MESSAGE`, with the line below it if there is
+/// one. The text may quote the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Problem {
     /// The file.
     pub path: PathBuf,
-    /// Where in it; none where it is about the file as a whole.
+    /// The position in the file; `None` if the problem concerns all of it.
     #[serde(flatten)]
     pub place: Option<Position>,
-    /// What is wrong, as a clause.
+    /// The problem, as a clause.
     pub message: String,
 }
 
-/// A place in a text.
+/// A position in a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Position {
-    /// From 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// In characters, from 1.
+    /// The column in characters, counted from 1.
     pub column: usize,
-    /// What stands in the line, or a part of it.
+    /// The text of the line, or a part of it.
     excerpt: String,
-    /// Before the part that is wrong, in characters of the excerpt.
+    /// The number of characters of the excerpt before the wrong part.
     #[serde(skip)]
     before: usize,
-    /// How many characters are wrong.
+    /// The number of wrong characters.
     #[serde(skip)]
     length: usize,
 }
 
-/// How many characters of a line are shown, before the place and from there on.
+/// The maximum numbers of characters of a line that are shown, before the position and from there
+/// on.
 const EXCERPT_CHARS: (usize, usize) = (60, 60);
 
 impl Problem {
-    /// About a file as a whole.
+    /// Creates a problem of a whole file.
     pub fn of_file(path: &Path, message: impl Into<String>) -> Self {
         Self {
             path: path.to_owned(),
@@ -51,7 +52,7 @@ impl Problem {
         }
     }
 
-    /// About these bytes of the file's text.
+    /// Creates a problem at these bytes of the file's text.
     pub fn at(
         path: &Path,
         text: &str,
@@ -97,7 +98,7 @@ impl fmt::Display for Problem {
         };
         let (line, message) = (place.line.to_string(), &self.message);
         writeln!(f, "{path}:{line}:{}: {message}", place.column)?;
-        // A tab is one column here, whatever a terminal makes of it.
+        // A tab counts as one column, whatever a terminal makes of it.
         let excerpt = place.excerpt.replace('\t', " ");
         writeln!(f, "{line} | {excerpt}")?;
         let (gutter, before) = (line.len(), place.before);
@@ -106,7 +107,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// All that is wrong, in the order of the files and lines; at least one.
+/// Problems in the order of the files and lines; at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problems(pub Vec<Problem>);
 

@@ -1,4 +1,4 @@
-//! What a text says, and all that is wrong with it.
+//! Parsing of a configuration file, with all its problems.
 
 use std::ops::Range;
 use std::path::Path;
@@ -11,14 +11,14 @@ use toml::de::{DeArray, DeTable, DeValue};
 use super::file::File;
 use super::problem::Problem;
 
-/// How many problems of a file are told.
+/// The maximum number of problems reported for a file.
 const MAX_PROBLEMS: usize = 20;
 
-/// Reads a file's text.
+/// Parses the text of a file.
 ///
 /// # Errors
-/// All that is wrong, up to a number: what is no TOML, or else, key by key, what has the wrong name
-/// or value.
+/// Returns the problems, up to a maximum: invalid TOML, or else, key by key, wrong names and
+/// values.
 pub fn read(path: &Path, text: &str, of_workspace: bool) -> Result<File, Vec<Problem>> {
     let (table, mut errors) = DeTable::parse_recoverable(text);
     let mut problems = Vec::new();
@@ -35,7 +35,7 @@ pub fn read(path: &Path, text: &str, of_workspace: bool) -> Result<File, Vec<Pro
             }
         }
     }
-    // To find a line takes a look at the text, which is done for few.
+    // Finding a line takes a pass over the text, so it is done for a few errors only.
     errors.sort_by_key(|error| error.span().map(|span| span.start));
     let told = errors.into_iter().take(MAX_PROBLEMS).map(|error| {
         let message = clause(error.message());
@@ -50,7 +50,7 @@ pub fn read(path: &Path, text: &str, of_workspace: bool) -> Result<File, Vec<Pro
     Err(problems)
 }
 
-/// What a file in the workspace has, and can't.
+/// Returns a problem for each key that a file in the workspace can't have.
 fn operators_own(path: &Path, text: &str, table: &DeTable<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (key, why) in File::OPERATORS_OWN {
@@ -64,7 +64,8 @@ fn operators_own(path: &Path, text: &str, table: &DeTable<'_>) -> Vec<Problem> {
     problems
 }
 
-/// Where the item is of an array of texts that is wrong, which the parser says of the whole array.
+/// Returns the span of the wrong item in an array of texts, for which the parser reports the span
+/// of the whole array.
 fn item(table: &DeTable<'_>, span: Range<usize>, message: &str) -> Range<usize> {
     for (_, value) in table.iter() {
         match value.get_ref() {
@@ -97,8 +98,7 @@ fn item(table: &DeTable<'_>, span: Range<usize>, message: &str) -> Range<usize> 
     span
 }
 
-/// A file for each key, so that each is read for itself: an error ends the reading of one part
-/// only.
+/// Splits a file into a part for each key, so that an error ends the reading of that part only.
 fn parts<'t>(table: &DeTable<'t>, span: Range<usize>) -> Vec<Spanned<DeTable<'t>>> {
     let mut parts = Vec::new();
     for (key, value) in table.iter() {
@@ -129,7 +129,7 @@ fn parts<'t>(table: &DeTable<'t>, span: Range<usize>) -> Vec<Spanned<DeTable<'t>
     parts
 }
 
-/// What a parser says, in one line, with the nearest of the names that it lists.
+/// Returns the parser's message in one line, with the nearest of the names that it lists.
 fn clause(message: &str) -> String {
     let message = message.trim().replace('\n', ", ");
     let mut names = message.split('`').skip(1).step_by(2);
@@ -146,7 +146,7 @@ fn clause(message: &str) -> String {
     }
 }
 
-/// How many letters are to be changed, added or removed. Long words are like none.
+/// Returns the number of letters to change, add or remove, or the maximum for long words.
 fn distance(one: &str, other: &str) -> usize {
     const MAX_COMPARED_CHARS: usize = 40;
     if one.len() > MAX_COMPARED_CHARS || other.len() > MAX_COMPARED_CHARS {

@@ -32,7 +32,7 @@ pub struct Given {
     pub max_memory: Option<usize>,
     /// The time for which pending actions can be applied.
     pub expires: Option<Duration>,
-    /// When to rehearse actions.
+    /// The choice of when to rehearse actions.
     pub rehearse: Option<Rehearse>,
     /// Grants for plugins in addition to the default ones.
     pub grants: Vec<Grant>,
@@ -88,11 +88,11 @@ pub struct Settings {
     pub max_memory: Setting<usize>,
     /// The time for which pending actions can be applied; `None` means forever.
     pub expires: Setting<Option<Age>>,
-    /// When to rehearse actions.
+    /// The choice of when to rehearse actions.
     pub rehearse: Setting<Rehearse>,
     /// Grants for plugins in addition to the default ones.
     pub grants: Setting<Vec<Grant>>,
-    /// What is let in over HTTP; of its paths, see `token_file`.
+    /// The settings of `airlock serve --http`. See `token_file` for the path of the tokens.
     pub http: Http,
     /// The file of tokens, by an absolute path, if the operator's files name one.
     pub token_file: Option<PathBuf>,
@@ -113,7 +113,8 @@ impl Settings {
         Self::check(named, given, catalog).1
     }
 
-    /// Does the same, and returns each file that was looked for, by precedence.
+    /// Does the same as [`read`](Self::read), and returns each file that was looked for, by
+    /// precedence.
     pub fn check(
         named: Option<&Path>,
         given: &Given,
@@ -122,7 +123,7 @@ impl Settings {
         let mut checked = Operator::check(named);
         plugins::note_unknown_digests(&mut checked, catalog);
         plugins::resolve(&mut checked, catalog);
-        // Where it says which workspace, it is not known yet whether it lies there.
+        // A file that names the workspace is not checked yet for being inside it.
         let said = Operator {
             files: (checked.iter())
                 .filter_map(|one| Some((one.role, one.path.clone(), one.file.clone()?)))
@@ -238,7 +239,7 @@ impl Settings {
     }
 }
 
-/// A rule of the workspace may name control files of the operator's.
+/// Checks the workspace's rules, which may name control files of the operator's files.
 fn check_own_rules(own: &mut Checked, operator: &Operator) {
     let operators = operator.files.iter().map(|(.., file)| file);
     let all = operators.chain(&own.file);
@@ -265,7 +266,8 @@ fn workspace(operator: &Operator, given: &Given) -> Setting<Option<PathBuf>> {
     }
 }
 
-/// The name of a bundled plugin wins over a file. Any other word is a path.
+/// Returns the plugins to serve. The name of a bundled plugin wins over a file. Any other word is a
+/// path.
 fn plugins_of(operator: &Operator, given: &Given, catalog: Catalog) -> Setting<Vec<OsString>> {
     if !given.plugins.is_empty() {
         return Setting {
@@ -291,7 +293,7 @@ fn plugins_of(operator: &Operator, given: &Given, catalog: Catalog) -> Setting<V
     }
 }
 
-/// What was said, if somebody did.
+/// A setting, if a flag or a file has it.
 struct Said<T>(Option<Setting<T>>);
 
 impl<T> Setting<T> {

@@ -1,4 +1,4 @@
-//! Values of keys. Each is read by itself, so that an error knows the line that it is about.
+//! Values of keys. Each is parsed by itself, so that an error has the right line.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +11,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// Who decides about what a model wants applied. The stricter one is the greater one.
+/// The decider about actions that a model wants to apply. Stricter ones are greater.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
 )]
@@ -19,7 +19,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub enum Decide {
     /// The model itself
     Model,
-    /// A person: whom the client asks, where it says that it can, and else at a terminal
+    /// A person: asked by the client if it can, and otherwise at a terminal
     #[default]
     Person,
     /// A person at a terminal, with `airlock resolve`
@@ -27,7 +27,7 @@ pub enum Decide {
 }
 
 impl Decide {
-    /// What is done with an action that no rule matches.
+    /// Returns the verdict for an action that no rule matches.
     pub fn verdict(self) -> Verdict {
         match self {
             Decide::Model => Verdict::Allow,
@@ -36,7 +36,7 @@ impl Decide {
         }
     }
 
-    /// As a file has it.
+    /// Returns the word for it in a file.
     pub fn as_str(self) -> &'static str {
         match self {
             Decide::Model => "model",
@@ -46,18 +46,18 @@ impl Decide {
     }
 }
 
-/// What plugins are allowed beside the default.
+/// A grant for plugins in addition to the default ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grant {
-    /// Clocks go on while an action is applied; else they stand as in its rehearsal
+    /// Clocks run while an action is applied. Otherwise they stand as in its rehearsal
     RealTime,
-    /// Randomness is new when an action is applied; else it is the rehearsal's
+    /// Randomness is fresh when an action is applied. Otherwise it is the same as in its rehearsal
     FreshRandomness,
 }
 
 impl Grant {
-    /// The policy with it.
+    /// Adds the grant to a policy.
     pub fn add_to(self, policy: Policy) -> Policy {
         match self {
             Grant::RealTime => policy.with_real_time(),
@@ -65,7 +65,7 @@ impl Grant {
         }
     }
 
-    /// As a file has it.
+    /// Returns the word for it in a file.
     pub fn as_str(self) -> &'static str {
         match self {
             Grant::RealTime => "real-time",
@@ -74,19 +74,18 @@ impl Grant {
     }
 }
 
-/// A path, or a name, as a file has it: one line, not empty, and without `~`, which only shells
-/// know.
+/// A path or name in a file: one line, not empty, and without `~`, which only shells expand.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct PathText(String);
 
 impl PathText {
-    /// As it is written.
+    /// Returns the text as it is written.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// What it means in a file of this folder.
+    /// Returns the path that it stands for in a file of this folder.
     pub fn below(&self, folder: &Path) -> PathBuf {
         folder.join(&self.0)
     }
@@ -125,16 +124,16 @@ impl JsonSchema for PathText {
     }
 }
 
-/// How long something holds: a whole number and s, m, h, d or w.
+/// A duration: a whole number and s, m, h, d or w.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Age(pub Duration);
 
-/// The longest that is taken: a hundred years, which every store and calendar can count with.
+/// The maximum, in seconds: a hundred years, which every store and calendar can represent.
 const MAX_SECONDS: u64 = 100 * 365 * 24 * 3600;
 
 impl Age {
-    /// Reads a whole number and its unit.
+    /// Parses a whole number and its unit.
     pub fn parse(text: &str) -> Option<Self> {
         let unit = text.chars().next_back()?;
         let seconds: u64 = match unit {
@@ -146,7 +145,7 @@ impl Age {
             _ => return None,
         };
         let number = &text[..text.len() - unit.len_utf8()];
-        // A sign would be read too.
+        // Parsing a number would accept a sign.
         if !number.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
@@ -163,7 +162,7 @@ impl TryFrom<String> for Age {
     }
 }
 
-/// As it is read.
+/// Formats the duration as it is parsed.
 impl fmt::Display for Age {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seconds = self.0.as_secs();

@@ -1,4 +1,4 @@
-//! What is bundled with a program: plugins, and native producers.
+//! Plugins and native producers that are bundled with a program.
 
 use airlock_host::SessionBuilder;
 use airlock_host::digest::Digest;
@@ -7,37 +7,37 @@ use airlock_host::native::NativeProducer;
 /// A plugin or native producer that is bundled with a program.
 #[derive(Debug)]
 pub struct Bundled {
-    /// Its name on the command line, where a path to a plugin could be given too.
+    /// The name on the command line, which also accepts a path to a plugin.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// A one-line description.
     pub about: &'static str,
     /// The names of its tools.
     pub tools: &'static [&'static str],
-    /// What kind of thing it is.
+    /// The kind: a plugin or a native producer.
     pub kind: BundledKind,
 }
 
-/// What kind of thing it is.
+/// The kind of a bundled producer.
 #[derive(Debug, Clone, Copy)]
 pub enum BundledKind {
     /// A plugin.
     Component {
         /// The component.
         bytes: &'static [u8],
-        /// What was recorded when it was built, whose line `component sha256:…` has its digest: at
-        /// each start of the program that is needed, and takes time to compute.
+        /// The record of its build. The line `component sha256:…` has the digest, which is needed
+        /// at each start of the program and takes time to compute.
         record: &'static str,
     },
-    /// Code of the host.
+    /// A native producer, which is code of the host.
     Native(fn() -> NativeProducer),
 }
 
-/// All that is bundled with a program.
+/// The plugins and native producers that are bundled with a program.
 #[derive(Debug, Clone, Copy)]
 pub struct Catalog(&'static [Bundled]);
 
 impl BundledKind {
-    /// The digest that stores know it by.
+    /// Returns the digest by which stores know it.
     pub fn digest(self) -> Digest {
         match self {
             BundledKind::Component { bytes, record } => {
@@ -51,31 +51,31 @@ impl BundledKind {
 }
 
 impl Catalog {
-    /// A catalog of these, listed in this order.
+    /// Creates a catalog that lists these in this order.
     pub const fn new(all: &'static [Bundled]) -> Self {
         Self(all)
     }
 
-    /// All of them.
+    /// Returns all entries.
     pub fn all(self) -> &'static [Bundled] {
         self.0
     }
 
-    /// The one of this name, in which `_` and `-` are the same.
+    /// Returns the entry with this name, in which `_` and `-` are the same.
     pub fn find(self, name: &str) -> Option<&'static Bundled> {
         let plain = |name: &str| name.replace('_', "-");
         let name = plain(name);
         self.0.iter().find(|bundled| plain(bundled.name) == name)
     }
 
-    /// Their names, for a message.
+    /// Returns the names of all entries, for a message.
     pub(crate) fn names(self) -> String {
         let names: Vec<&str> = self.0.iter().map(|bundled| bundled.name).collect();
         names.join(", ")
     }
 
-    /// Binds the native ones: the actions that they pushed are resolved by them, rather than by a
-    /// component from a store.
+    /// Binds the native producers to a session. They resolve the actions that they pushed, rather
+    /// than a component from a store.
     pub fn bind_native(self, session: SessionBuilder) -> SessionBuilder {
         self.0
             .iter()

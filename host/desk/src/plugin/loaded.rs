@@ -1,21 +1,21 @@
-//! What was loaded: a plugin, or a native producer.
+//! Loaded plugins and native producers.
 
 use airlock_host::native::NativeProducer;
 use airlock_host::policy::ProducerWithPolicy;
 use airlock_host::tool::{RejectedTool, ToolDefinition};
 use airlock_host::{Plugin, Policy, SessionBuilder};
 
-/// A loaded plugin, or a native producer. Cheap to clone.
+/// A loaded plugin or native producer. Cheap to clone.
 #[derive(Debug, Clone)]
 pub enum Loaded {
     /// A component that was compiled and checked.
     Plugin(Plugin),
-    /// Code of the host.
+    /// A native producer, which is code of the host.
     Native(NativeProducer),
 }
 
 impl Loaded {
-    /// The plugin, where it is one.
+    /// Returns the plugin, if it is one.
     pub fn into_plugin(self) -> Option<Plugin> {
         match self {
             Loaded::Plugin(plugin) => Some(plugin),
@@ -23,7 +23,7 @@ impl Loaded {
         }
     }
 
-    /// Its name.
+    /// Returns the name.
     pub fn name(&self) -> &str {
         match self {
             Loaded::Plugin(plugin) => plugin.name(),
@@ -31,7 +31,7 @@ impl Loaded {
         }
     }
 
-    /// Its tools that can be used.
+    /// Returns the tools that can be used.
     pub fn tools(&self) -> Vec<&ToolDefinition> {
         match self {
             Loaded::Plugin(plugin) => plugin.tools().collect(),
@@ -39,7 +39,7 @@ impl Loaded {
         }
     }
 
-    /// The tools that can't be used.
+    /// Returns the tools that can't be used.
     pub fn rejected(&self) -> &[RejectedTool] {
         match self {
             Loaded::Plugin(plugin) => plugin.rejected(),
@@ -47,7 +47,7 @@ impl Loaded {
         }
     }
 
-    /// What binds it to a session, under a policy.
+    /// Returns the producer under a policy, to be bound to a session.
     pub fn under(&self, policy: Policy) -> ProducerWithPolicy {
         match self {
             Loaded::Plugin(plugin) => plugin.under(policy),

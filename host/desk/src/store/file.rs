@@ -1,4 +1,4 @@
-//! Stores in files. Each of these fails where the program was built without them.
+//! Stores in files. These functions fail if the program was built without support for them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,26 +17,26 @@ mod sqlite {
         Ok(SqliteStore::builder(path).create(make).open().await?)
     }
 
-    /// Opens one.
+    /// Opens a store.
     ///
     /// # Errors
-    /// If it isn't there and is not to be made, and if it can't be used.
+    /// Fails if the file doesn't exist and is not to be created, or if it can't be used.
     pub async fn open(path: &Path, make: bool) -> Result<Arc<dyn DurableStore>, Error> {
         Ok(Arc::new(store(path, make).await?))
     }
 
-    /// Copies one into a file that isn't there.
+    /// Copies a store into a new file.
     ///
     /// # Errors
-    /// If either can't be used.
+    /// Fails if either file can't be used.
     pub async fn backup(path: &Path, make: bool, to: &Path) -> Result<(), Error> {
         Ok(store(path, make).await?.backup(to).await?)
     }
 
-    /// Makes one of a copy.
+    /// Restores a store from a copy.
     ///
     /// # Errors
-    /// If either can't be used.
+    /// Fails if either file can't be used.
     pub async fn restore(backup: &Path, to: &Path) -> Result<(), Error> {
         Ok(SqliteStore::restore(backup, to).await?)
     }
@@ -53,26 +53,26 @@ mod sqlite {
         })
     }
 
-    /// Refuses to.
+    /// Refuses to open a store.
     ///
     /// # Errors
-    /// Always.
+    /// Always fails.
     pub async fn open(_path: &Path, _make: bool) -> Result<Arc<dyn DurableStore>, Error> {
         left_out()
     }
 
-    /// Refuses to.
+    /// Refuses to copy a store.
     ///
     /// # Errors
-    /// Always.
+    /// Always fails.
     pub async fn backup(_path: &Path, _make: bool, _to: &Path) -> Result<(), Error> {
         left_out()
     }
 
-    /// Refuses to.
+    /// Refuses to restore a store.
     ///
     /// # Errors
-    /// Always.
+    /// Always fails.
     pub async fn restore(_backup: &Path, _to: &Path) -> Result<(), Error> {
         left_out()
     }

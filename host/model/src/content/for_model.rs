@@ -31,7 +31,7 @@ pub struct ForModel {
 }
 
 impl ForModel {
-    /// A text of the host, without words of a tool.
+    /// Creates a text of the host, without a tool's words.
     pub fn of_host(text: impl Into<String>) -> Self {
         Self {
             host: text.into(),
@@ -39,7 +39,7 @@ impl ForModel {
         }
     }
 
-    /// Returns the text of the host's block, which goes before all of the tool's.
+    /// Returns the text of the host's block, which comes before the tool's blocks.
     pub fn host_text(&self) -> String {
         let between = if self.host.contains('\n') { "\n" } else { " " };
         if self.tool.is_empty() {
@@ -157,7 +157,7 @@ impl Error {
     }
 }
 
-/// Expects ASCII as the first letter.
+/// Capitalizes a text whose first letter is ASCII.
 fn capitalized(text: &str) -> String {
     let mut text = text.to_owned();
     text[..1].make_ascii_uppercase();

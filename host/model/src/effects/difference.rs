@@ -1,4 +1,4 @@
-//! How what an action does now differs from what was reviewed.
+//! Differences between the current effects of an action and the reviewed ones.
 
 use std::fmt;
 
@@ -6,22 +6,22 @@ use serde::Serialize;
 
 use super::Effects;
 
-/// What an action was seen to do, and does now.
+/// The difference between the reviewed effects of an action and its current ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Difference {
-    /// What was decided about.
+    /// The reviewed effects.
     pub reviewed: Effects,
-    /// What it does now.
+    /// The current effects.
     pub now: Effects,
-    /// Whether it was applied, and not committed. If not, what it depends on had changed, and it
-    /// was rehearsed again.
+    /// True if the action was applied but not committed. Otherwise something that it depends on had
+    /// changed, and it was rehearsed again.
     #[serde(skip)]
     pub applied: bool,
 }
 
 impl Difference {
-    /// Between what was reviewed and what is done now.
+    /// Creates a difference between the reviewed effects and the current ones.
     pub fn new(reviewed: Effects, now: Effects, applied: bool) -> Self {
         Self {
             reviewed,
@@ -31,7 +31,7 @@ impl Difference {
     }
 }
 
-/// A sentence without its end, which counts and names nothing.
+/// Formats a sentence without its full stop. It gives the numbers of changes and no names.
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.applied {

@@ -1,21 +1,22 @@
-//! Whether two runs make the same edits, of files that differ elsewhere.
+//! Comparison of the edits that two runs make to files that differ elsewhere.
 
 use super::{Change, ChangeKind, Effects};
 
-/// Lines that are removed and added at one place.
+/// The lines that are removed and added at one place.
 #[derive(Debug, PartialEq, Eq)]
 struct Edit<'a> {
-    /// The line before them; none at the beginning of the file.
+    /// The line before them; `None` at the beginning of the file.
     above: Option<&'a str>,
-    /// With their signs.
+    /// The removed and added lines, with their signs.
     lines: Vec<&'a str>,
-    /// The line behind them; none at the end of the file.
+    /// The line after them; `None` at the end of the file.
     below: Option<&'a str>,
 }
 
 impl Effects {
-    /// Whether both make the same changes, on other lines if need be: other parts of a file may
-    /// have changed. The lines next to each edit must be the same, so edits that touch don't count.
+    /// Returns true if both make the same changes, even on other lines because other parts of a
+    /// file have changed. The lines next to each edit must be equal, so an edit next to such a
+    /// change doesn't match.
     pub fn has_same_edits(&self, other: &Effects) -> bool {
         let pairs = self.changes.iter().zip(&other.changes);
         self.verified
@@ -28,7 +29,8 @@ impl Effects {
 }
 
 impl Change {
-    /// The same of one file. Edits without a diff can't be compared.
+    /// Returns true if both make the same edits to the same file. Edits without a diff can't be
+    /// compared and count as different.
     pub fn has_same_edits(&self, other: &Change) -> bool {
         let mode = |change: &Change| {
             let of = |facts: &Option<super::Facts>| facts.as_ref().map(|it| (it.object, it.mode));
@@ -44,15 +46,15 @@ impl Change {
     }
 }
 
-/// The edits of a unified diff, in their order.
+/// Returns the edits of a unified diff, in their order.
 fn edits(diff: &str) -> Vec<Edit<'_>> {
     let mut edits: Vec<Edit<'_>> = Vec::new();
     let mut above = None;
     let mut is_open = false;
-    // Behind the two lines that name the file.
+    // Skip the two lines that name the file.
     for line in diff.lines().skip_while(|line| !line.starts_with("@@")) {
         match line.as_bytes().first() {
-            // That a file ends without a newline belongs to the line before.
+            // The note about a missing newline at the end of a file belongs to the line before it.
             Some(b'\\') => {
                 if let Some(edit) = edits.last_mut().filter(|_| is_open) {
                     edit.lines.push(line);

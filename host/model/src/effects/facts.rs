@@ -1,46 +1,48 @@
-//! What is known of an object in the workspace, before or after a change.
+//! Facts about an object in the workspace, before or after a change.
 
 use serde::{Deserialize, Serialize};
 
-/// What an object is.
+/// The known facts about an object in the workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Facts {
-    /// What it is.
+    /// The kind of the object.
     #[serde(rename = "type")]
     pub object: ObjectKind,
-    /// In bytes; 0 for a directory.
+    /// The size in bytes; 0 for a directory.
     pub size: u64,
     /// The SHA-256 of a file's contents, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// Identifies a file of more than 1 MiB that is only renamed, or removed. It has no digest,
-    /// since its contents were not read.
+    /// The identity of a file of more than 1 MiB that is only renamed or removed. Such a file has
+    /// no digest, because its contents were not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<Box<Identity>>,
-    /// Permissions, as Unix has them: 0o7777 at most; 0 for a link, which has none.
+    /// The Unix permissions, at most 0o7777; 0 for a link, which has none.
     pub mode: u32,
-    /// Where a link leads.
+    /// The target of a link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
 }
 
-/// What tells a file from others, and whether it has changed, as far as the system notes it.
+/// Metadata that distinguishes a file from others and shows whether it has changed, as far as the
+/// file system records that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// The file system that it lies on, as `stat` has it.
+    /// The device number of the file system, as in `stat`.
     pub device: u64,
-    /// Its number there.
+    /// The inode number.
     pub inode: u64,
-    /// In bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// When its contents were last changed, in seconds and nanoseconds since 1970.
+    /// The time of the last change of the contents, in seconds and nanoseconds since 1970.
     pub modified: (i64, u32),
-    /// When anything of it was last changed.
+    /// The time of the last change of the contents or the metadata, in seconds and nanoseconds
+    /// since 1970.
     pub changed: (i64, u32),
 }
 
-/// What there can be in a workspace.
+/// The kind of an object in a workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ObjectKind {
@@ -55,7 +57,7 @@ pub enum ObjectKind {
 }
 
 impl Facts {
-    /// Of an object of this kind, with nothing else known.
+    /// Creates facts about an object of this kind, with nothing else known.
     pub fn new(object: ObjectKind) -> Self {
         Self {
             object,

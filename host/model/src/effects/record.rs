@@ -1,4 +1,4 @@
-//! What is kept with an action of its effects.
+//! Records of an action's effects.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,18 +13,18 @@ use super::{Change, ChangeKind, Effects, is_false};
 use crate::packed;
 use crate::reads::Fingerprints;
 
-/// Secret bytes, from which an action's randomness is made: in its rehearsal and when it is
+/// Secret bytes from which an action's randomness is derived, both in its rehearsal and when it is
 /// applied.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Seed([u8; 32]);
 
 impl Seed {
-    /// These bytes.
+    /// Creates a seed from these bytes.
     pub fn new(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -36,31 +36,32 @@ impl fmt::Debug for Seed {
     }
 }
 
-/// What is kept with an action: its effects, and what makes them the same again.
+/// The effects of an action, with the data that is needed to reproduce them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EffectsRecord {
-    /// What whoever decides sees.
+    /// The effects, as reviewers see them.
     pub effects: Effects,
-    /// What the action's randomness is made from.
+    /// The seed of the action's randomness.
     pub seed: Seed,
-    /// Where the action's clocks stood, where that was not at its push: these are the effects of an
-    /// apply then, which was refused since it did something else than was reviewed.
+    /// The time of the action's clocks, if it is not the time of the push. In that case these are
+    /// the effects of an apply that was refused because it did something other than what was
+    /// reviewed.
     pub time: Option<SystemTime>,
-    /// What the rehearsal has looked at. None where that was too much to keep: then it may have
-    /// changed.
+    /// Fingerprints of everything that the rehearsal looked at. `None` if that was too much to
+    /// keep; then any of it may have changed.
     pub read: Option<Fingerprints>,
-    /// What other actions of the same call have left since where that had read something, by path:
-    /// the SHA-256 of a file, or none for what they removed. It makes this action not stale, since
-    /// whoever decided knew that preview.
+    /// Files that the call had read and that other actions of the call have changed since, by path:
+    /// the SHA-256 of the new contents, or `None` for a removed file. Such a change doesn't make
+    /// this action stale, because it was reviewed with the same preview.
     pub left_by_others: BTreeMap<String, Option<String>>,
-    /// Whether these effects are not those of the push: the action came to do something else, and
-    /// was refused. Only a decision that [names them](crate::pending::Resolution::review) applies
-    /// them, or a person who was shown them.
+    /// True if these are not the effects of the push: an apply had other effects and was refused.
+    /// They are applied only by a decision that [names them](crate::pending::Resolution::review),
+    /// or by a person who was shown them.
     pub replaced: bool,
 }
 
 impl EffectsRecord {
-    /// These effects, and nothing known of what they depend on.
+    /// Creates a record of effects, with nothing known about what they depend on.
     pub fn new(effects: Effects, seed: Seed) -> Self {
         Self {
             effects,
@@ -72,7 +73,7 @@ impl EffectsRecord {
         }
     }
 
-    /// With what the rehearsal has looked at.
+    /// Sets the fingerprints of what the rehearsal looked at.
     #[must_use]
     pub fn with_read(mut self, read: Option<Fingerprints>) -> Self {
         self.read = read;
@@ -80,14 +81,14 @@ impl EffectsRecord {
     }
 }
 
-/// An [`EffectsRecord`] as stores keep it.
+/// An [`EffectsRecord`] in its stored form.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PackedEffects {
-    /// All but the changes, as JSON: for the action's row.
+    /// The data for the action's row, as JSON: everything but the changes and what they depend on.
     pub summary: String,
     /// The changes and what they depend on, compressed (zlib, RFC 1950) and cut into pieces of at
-    /// most 256 KiB; none where there is nothing of either.
+    /// most 256 KiB. Empty if there is neither.
     pub pieces: Vec<Arc<[u8]>>,
 }
 
@@ -96,7 +97,7 @@ struct Row {
     verified: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
-    /// In the order of [`ChangeKind::ALL`].
+    /// The counts, in the order of [`ChangeKind::ALL`].
     counts: [u64; ChangeKind::ALL.len()],
     #[serde(default, skip_serializing_if = "is_false")]
     uses_time: bool,
@@ -107,12 +108,12 @@ struct Row {
     #[serde(default, skip_serializing_if = "is_false")]
     replaced: bool,
     seed: [u8; 32],
-    /// In milliseconds since 1970.
+    /// The time in milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     time: Option<u64>,
 }
 
-/// What is in the pieces.
+/// The contents of the pieces.
 #[derive(Default, Serialize, Deserialize)]
 struct Body<C, L, O> {
     changes: C,
@@ -122,7 +123,7 @@ struct Body<C, L, O> {
 }
 
 impl EffectsRecord {
-    /// As stores keep it. Takes some milliseconds for each megabyte.
+    /// Packs the record for a store. Takes a few milliseconds per megabyte.
     pub fn pack(&self) -> PackedEffects {
         let effects = &self.effects;
         let row = Row {
@@ -143,7 +144,7 @@ impl EffectsRecord {
         };
         let is_empty =
             effects.changes.is_empty() && self.read.is_none() && self.left_by_others.is_empty();
-        // Numbers, texts, and lists and maps of such can always be written as JSON.
+        // Numbers, texts, and lists and maps of them can always be written as JSON.
         let plain = serde_json::to_vec(&body).unwrap_or_default();
         PackedEffects {
             summary: serde_json::to_string(&row).unwrap_or_default(),
@@ -162,21 +163,21 @@ fn millis(time: SystemTime) -> u64 {
 }
 
 impl PackedEffects {
-    /// For stores: what they have read.
+    /// Creates packed effects from what a store has read.
     pub fn new(summary: String, pieces: Vec<Arc<[u8]>>) -> Self {
         Self { summary, pieces }
     }
 
-    /// What they count for where bytes are bounded.
+    /// Returns the size that counts towards byte limits.
     pub fn bytes(&self) -> u64 {
         let pieces = self.pieces.iter().map(|piece| piece.len());
         (self.summary.len() + pieces.sum::<usize>()) as u64
     }
 
-    /// As it was.
+    /// Unpacks the record.
     ///
     /// # Errors
-    /// Where it is no such record: somebody changed it.
+    /// Fails if this is not a valid record, for example because another program changed it.
     pub fn unpack(&self) -> io::Result<EffectsRecord> {
         let row: Row = serde_json::from_str(&self.summary)?;
         let body: Body<Vec<Change>, Fingerprints, BTreeMap<String, Option<String>>> =
@@ -207,7 +208,7 @@ impl PackedEffects {
 }
 
 impl EffectsSummary {
-    /// For stores: reads the summary in an action's row. None where it is no such.
+    /// Reads the summary from an action's row, for stores. Returns `None` if it is not valid.
     pub fn from_row(summary: &str) -> Option<Self> {
         let row: Row = serde_json::from_str(summary).ok()?;
         Some(Self {

@@ -1,22 +1,22 @@
-//! Side effects of a change of a file, since a new file takes its place.
+//! Side effects of changing a file, because a new file replaces it.
 
 use serde::{Deserialize, Serialize};
 
 use super::plain_path;
 
-/// Side effects of a change of a file's contents or permissions.
+/// The side effects of a change to a file's contents or permissions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SideEffects {
-    /// How many names (hard links) the file has: this one gets a separate file, and the others
-    /// keep the contents of before. None for a single name.
+    /// The number of names (hard links) of the file. This name gets a separate file, and the others
+    /// keep the old contents. `None` if the file has a single name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parts_hard_links: Option<u64>,
-    /// The user whose file it is, if the host can't keep that.
+    /// The change of the file's owner, if the host can't keep it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<Box<OwnerChange>>,
-    /// The file's group, if the host can't keep it.
+    /// The change of the file's group, if the host can't keep it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<Box<OwnerChange>>,
     /// The names of extended attributes that are lost, such as `system.posix_acl_access` (an ACL).
@@ -24,18 +24,18 @@ pub struct SideEffects {
     pub not_kept: Vec<String>,
 }
 
-/// A file's users or groups, by name; by number if they have none.
+/// A change of a file's owner or group. Each is given by its name, or by its number if it has none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct OwnerChange {
-    /// The one of before.
+    /// The previous owner or group.
     pub from: String,
-    /// The new one.
+    /// The new owner or group.
     pub to: String,
 }
 
 impl OwnerChange {
-    /// From the one to the other.
+    /// Creates a change from one owner or group to another.
     pub fn new(from: impl Into<String>, to: impl Into<String>) -> Self {
         Self {
             from: from.into(),
@@ -45,12 +45,12 @@ impl OwnerChange {
 }
 
 impl SideEffects {
-    /// Whether there are none.
+    /// Returns true if there are no side effects.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// What is compared: how many other names a file has makes no difference.
+    /// Returns the side effects for comparisons. The number of other names makes no difference.
     pub(super) fn compared(&self) -> Self {
         Self {
             parts_hard_links: self.parts_hard_links.map(|_| 2),
@@ -58,8 +58,8 @@ impl SideEffects {
         }
     }
 
-    /// A clause for each, whose subject is the file. Names that come from files are quoted where
-    /// they hold anything but plain characters.
+    /// Returns a clause for each side effect, with the file as its subject. Names that come from
+    /// files are quoted unless all their characters are plain.
     pub fn sentences(&self) -> Vec<String> {
         let mut sentences = Vec::new();
         if let Some(links) = self.parts_hard_links {

@@ -1,26 +1,26 @@
-//! What can be told of effects without the changes themselves.
+//! Summaries of effects, without the changes themselves.
 
 use std::fmt;
 
 use super::ChangeKind;
 
-/// How many changes there are of each kind.
+/// The number of changes of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts(pub(super) [u64; ChangeKind::ALL.len()]);
 
 impl Counts {
-    /// Of one kind.
+    /// Returns the number of changes of one kind.
     pub fn of(&self, kind: ChangeKind) -> u64 {
         self.0[kind as usize]
     }
 
-    /// Of all kinds.
+    /// Returns the number of changes of all kinds.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 }
 
-/// As in `2 renamed, 1 created`; `nothing` where there are none.
+/// Formats the counts, as in `2 renamed, 1 created`, or `nothing` if there are none.
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.total() == 0 {
@@ -35,25 +35,28 @@ impl fmt::Display for Counts {
     }
 }
 
-/// What a listing tells of an action's effects.
+/// A summary of an action's effects, for listings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EffectsSummary {
-    /// As [`Effects::verified`](super::Effects::verified).
+    /// True if the host saw the effects, see [`Effects::verified`](super::Effects::verified).
     pub verified: bool,
-    /// As [`Effects::problem`](super::Effects::problem).
+    /// The reason why the host could not see the effects, see
+    /// [`Effects::problem`](super::Effects::problem).
     pub problem: Option<String>,
-    /// How many changes there are.
+    /// The number of changes of each kind.
     pub counts: Counts,
-    /// As [`Effects::uses_time`](super::Effects::uses_time).
+    /// True if the tool read the clock, see [`Effects::uses_time`](super::Effects::uses_time).
     pub uses_time: bool,
-    /// As [`Effects::uses_randomness`](super::Effects::uses_randomness).
+    /// True if the tool asked for random bytes, see
+    /// [`Effects::uses_randomness`](super::Effects::uses_randomness).
     pub uses_randomness: bool,
-    /// As [`Effects::moved`](super::Effects::moved).
+    /// True if other lines of the files have changed, see
+    /// [`Effects::moved`](super::Effects::moved).
     pub moved: bool,
 }
 
-/// A clause.
+/// Formats the summary as a clause.
 impl fmt::Display for EffectsSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.problem {

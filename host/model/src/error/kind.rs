@@ -4,7 +4,7 @@ use super::Error;
 use crate::store::StoreError;
 
 impl Error {
-    /// A short name for programs, in kebab case: of the root cause.
+    /// Returns a short name of the root cause for programs, in kebab case.
     pub fn kind(&self) -> &'static str {
         match self.root() {
             Error::Tool { .. } => "tool",

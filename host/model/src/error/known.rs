@@ -1,33 +1,32 @@
-//! Which names there are, for whoever asked for another.
+//! Suggestions for unknown tool names.
 
 use std::fmt;
 
 use super::Error;
 
-/// As many are listed, all of them or those that are meant most likely.
+/// The maximum number of tools that are all listed. If there are more, only the most similar are.
 const LISTED: usize = 20;
 const MOST_ALIKE: usize = 5;
 
-/// No tool has a longer name, in characters.
+/// The maximum length of a tool's name, in characters.
 const MAX_NAME_CHARS: usize = 64;
 
-/// Below that, two names have too little in common for one to be meant by the other.
+/// The minimum similarity at which a name is suggested.
 const ALIKE: f64 = 0.3;
 
-/// The tools that there are, in place of one that there is not. It displays as a clause for a
-/// model: with all their names where they are few, and else with those that are most like the one
-/// that was asked for.
+/// The tools that exist, for an error about one that doesn't. Displays as a clause for a model:
+/// with all names if there are few, otherwise with those most similar to the requested name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KnownTools {
-    /// The names that are told: all in their order, or the most alike first.
+    /// The listed names: all in their order, or the most similar first.
     pub names: Vec<String>,
-    /// How many tools there are.
+    /// The number of tools.
     pub count: usize,
 }
 
 impl KnownTools {
-    /// What is told of these to who has asked for a tool of another name.
+    /// Chooses the names to list when `asked` is unknown.
     pub fn beside<'a>(asked: &str, names: impl IntoIterator<Item = &'a str>) -> Self {
         let names: Vec<&str> = names.into_iter().collect();
         let count = names.len();
@@ -44,7 +43,7 @@ impl KnownTools {
 }
 
 impl Error {
-    /// There is no tool of this name, but there are those of these.
+    /// Creates the error for an unknown tool, given the names of the known ones.
     pub fn unknown_tool<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
         Error::UnknownTool {
             name: name.to_owned(),
@@ -53,8 +52,8 @@ impl Error {
     }
 }
 
-/// By the pairs of letters that two names have in common, since a model rather puts the words of a
-/// name into another order than it mistypes one.
+/// Returns the most similar names, by the pairs of letters that two names have in common: a model
+/// is more likely to reorder the words of a name than to mistype it.
 fn most_alike<'a>(asked: &str, names: Vec<&'a str>) -> Vec<&'a str> {
     let plain = |name: &str| {
         name.chars()
@@ -66,7 +65,7 @@ fn most_alike<'a>(asked: &str, names: Vec<&'a str>) -> Vec<&'a str> {
     let rated = names.into_iter();
     let rated = rated.map(|name| (strsim::sorensen_dice(&asked, &plain(name)), name));
     let mut rated: Vec<(f64, &str)> = rated.filter(|(rate, _)| *rate >= ALIKE).collect();
-    // Of those that are alike to the same degree, the first stay first.
+    // The sort is stable, so equally similar names keep their order.
     rated.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     rated.truncate(MOST_ALIKE);
     rated.into_iter().map(|(_, name)| name).collect()
@@ -84,7 +83,7 @@ impl fmt::Display for KnownTools {
     }
 }
 
-/// A name as it was asked for, which may be of any length.
+/// A requested name, which may have any length. Displays its first characters only.
 pub(super) struct Asked<'a>(pub &'a str);
 
 impl fmt::Display for Asked<'_> {

@@ -1,15 +1,15 @@
-//! What errors and their sentences are put together from.
+//! Parts of errors and of their messages.
 
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// One place where a JSON value doesn't fit its schema.
+/// A place in a JSON value that doesn't match its schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// JSON Pointer (RFC 6901) to the place; empty for the whole value.
+    /// The JSON Pointer (RFC 6901) to the place; empty for the whole value.
     pub path: String,
-    /// What is wrong there.
+    /// The problem at that place.
     pub message: String,
 }
 

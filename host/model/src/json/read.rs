@@ -1,5 +1,5 @@
-//! How JSON of others is read: without keeping anything, or as a value that is the same for every
-//! reader.
+//! Readers of JSON from other programs: without keeping anything, or as a value that is the same
+//! for every reader.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
-/// What is read as any value is, and leaves nothing.
+/// A visitor that reads any value and keeps nothing.
 pub(super) struct Checked;
 
 impl<'de> Deserialize<'de> for Checked {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Not `IgnoredAny`, for which `serde_json` looks at neither depth, nor numbers, nor
+        // `IgnoredAny` is not enough: with it, `serde_json` checks neither depth, nor numbers, nor
         // escapes.
         deserializer.deserialize_any(Checked)
     }
@@ -60,8 +60,8 @@ impl<'de> Visitor<'de> for Checked {
     }
 }
 
-/// A value of which no object has two members of one name: `serde_json` itself keeps the last of
-/// them, and another reader may keep the first.
+/// A value in which no object has two members with the same name. `serde_json` itself keeps the
+/// last of them, and another reader may keep the first.
 pub(super) struct Unambiguous(pub Value);
 
 impl<'de> Deserialize<'de> for Unambiguous {

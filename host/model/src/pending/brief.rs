@@ -1,4 +1,4 @@
-//! Pending actions in brief: by their names, and how they stand.
+//! Pending actions in brief: their names and states.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,21 +8,21 @@ use serde::Serialize;
 
 use super::{ActionId, ActionState, PendingAction, StackedAction, quoted};
 
-/// An action, as it is named where there may be several. For a model it displays as
-/// `"<label>" of "<tool>", id <id>`.
+/// The name of an action, for texts about several. Displays for a model as `"<label>" of "<tool>",
+/// id <id>`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct NamedAction {
-    /// Its id.
+    /// The action's id.
     pub id: ActionId,
-    /// What would happen, in one line, as its tool wrote it.
+    /// The tool's one-line summary of the proposed change.
     pub label: String,
-    /// The name of the tool that made the preview, as that gave it.
+    /// The name of the tool that made the preview, as the tool gave it.
     pub tool: String,
 }
 
 impl NamedAction {
-    /// An action of this id, with its label and the name of its tool.
+    /// Creates a named action from its id, its label and the name of its tool.
     pub fn new(id: impl Into<ActionId>, label: String, tool: String) -> Self {
         let id = id.into();
         Self { id, label, tool }
@@ -46,21 +46,21 @@ impl fmt::Display for NamedAction {
     }
 }
 
-/// A pending action as it stands on the stack, without what only whoever decides about it needs: a
-/// name, how it stands, and until when.
+/// A pending action on the stack, without the data that only a reviewer needs.
 #[derive(Debug, Clone)]
 pub struct BriefAction {
     name: Name,
-    /// When it can no longer be applied, by this machine's clock; none for never.
+    /// The time after which the action can't be applied, by this machine's clock. `None` means
+    /// never.
     pub expires_at: Option<SystemTime>,
-    /// How often somebody has tried to apply it.
+    /// The number of attempts to apply the action.
     pub attempts: u32,
-    /// [`Pending`](ActionState::Pending), [`Interrupted`](ActionState::Interrupted) or
+    /// The state: [`Pending`](ActionState::Pending), [`Interrupted`](ActionState::Interrupted) or
     /// [`Lost`](ActionState::Lost).
     pub state: ActionState,
 }
 
-/// A store in memory has the whole action, and need not copy its texts.
+/// The name of an action. An in-memory store has the whole action and need not copy its texts.
 #[derive(Debug, Clone)]
 enum Name {
     Shared(Arc<PendingAction>),
@@ -68,7 +68,7 @@ enum Name {
 }
 
 impl BriefAction {
-    /// An action that nobody has tried to apply, and that never expires.
+    /// Creates an action that never expires and has no apply attempts.
     pub fn new(name: NamedAction, state: ActionState) -> Self {
         Self {
             name: Name::Read(name),
@@ -78,7 +78,7 @@ impl BriefAction {
         }
     }
 
-    /// One that is there as it was pushed, likewise.
+    /// Creates a brief form of an action as it was pushed, without apply attempts.
     pub fn of(action: Arc<PendingAction>, state: ActionState) -> Self {
         Self {
             expires_at: action.expires_at,
@@ -88,7 +88,7 @@ impl BriefAction {
         }
     }
 
-    /// Its id.
+    /// Returns the action's id.
     pub fn id(&self) -> &ActionId {
         match &self.name {
             Name::Shared(action) => &action.id,
@@ -96,7 +96,7 @@ impl BriefAction {
         }
     }
 
-    /// What would happen, in one line, as its tool wrote it.
+    /// Returns the tool's one-line summary of the proposed change.
     pub fn label(&self) -> &str {
         match &self.name {
             Name::Shared(action) => &action.label,
@@ -104,7 +104,7 @@ impl BriefAction {
         }
     }
 
-    /// As it is named to a model.
+    /// Returns the action's name for a model.
     pub fn named(&self) -> NamedAction {
         match &self.name {
             Name::Shared(action) => NamedAction::from(&**action),
@@ -112,7 +112,7 @@ impl BriefAction {
         }
     }
 
-    /// Whether nobody may apply it any more at this time.
+    /// Returns true if the action has expired at `now`.
     pub fn has_expired(&self, now: SystemTime) -> bool {
         self.expires_at.is_some_and(|expires_at| now >= expires_at)
     }
@@ -127,7 +127,7 @@ impl From<StackedAction> for BriefAction {
     }
 }
 
-/// As whoever reads it sees it, wherever its texts are.
+/// Compares what readers see, regardless of how the texts are held.
 impl PartialEq for BriefAction {
     fn eq(&self, other: &Self) -> bool {
         let tells = |it: &Self| (it.expires_at, it.attempts, it.state);

@@ -12,33 +12,33 @@ pub const REMINDER: &str = "<system-reminder>
 This is a preview. Call the `resolve` tool to apply or discard these changes.
 </system-reminder>";
 
-/// A message for the model, and beside it, which actions it is about.
+/// A message for the model, with the actions that it is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Reminder {
-    /// What it tells.
+    /// The kind of the message.
     #[serde(rename = "type")]
     pub kind: ReminderKind,
-    /// For the model, word for word.
+    /// The text for the model, word for word.
     pub text: String,
-    /// What it is about, topmost first; not empty.
+    /// The actions that the message is about, topmost first; not empty.
     pub actions: Vec<NamedAction>,
 }
 
-/// What a [`Reminder`] tells.
+/// The subject of a [`Reminder`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ReminderKind {
-    /// That previews wait for a decision; its text is [`REMINDER`].
+    /// Previews that wait for a decision. The text is [`REMINDER`].
     Preview,
-    /// That an apply may have taken effect, since its end is not known.
+    /// An apply that may have taken effect, because its outcome is unknown.
     Interrupted,
-    /// That a preview which the tool kept in memory is gone, and can only be discarded.
+    /// A preview that the tool kept in memory and that is gone. It can only be discarded.
     Lost,
 }
 
 impl ReminderKind {
-    /// The message's type, for programs.
+    /// Returns the message's type, for programs.
     pub fn as_str(self) -> &'static str {
         match self {
             ReminderKind::Preview => "resolve-reminder",
@@ -54,16 +54,15 @@ impl fmt::Display for ReminderKind {
     }
 }
 
-/// As its name, so that it has one.
+/// Serializes as the message's type.
 impl Serialize for ReminderKind {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
     }
 }
 
-/// What is to be said of these actions, which are given topmost first: one message for all
-/// previews, and one for each action of which there is more to say. The topmost action is in the
-/// last one.
+/// Returns the messages about these actions, which are given topmost first: one for all previews,
+/// and one for each interrupted or lost action. The last message is about the topmost action.
 pub(super) fn about(actions: &[&BriefAction]) -> Vec<Reminder> {
     let mut reminders: Vec<Reminder> = Vec::new();
     let mut said_of_previews = false;

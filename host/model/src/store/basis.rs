@@ -1,26 +1,28 @@
-//! What an action was made from, as stores keep it.
+//! The data that an action was made from, as stores keep it.
 
 use std::sync::Arc;
 
 use crate::effects::EffectsRecord;
 use crate::reads::ReadFiles;
 
-/// How many packed bytes a store reads for one answer of [bases](super::PendingStore::bases), but
-/// for the first, which may have any number.
+/// The maximum number of packed bytes that a store reads for one answer of
+/// [bases](super::PendingStore::bases). The first basis may exceed it.
 pub const BASES_BYTES: u64 = 4 << 20;
 
-/// What an action was made from, and what it would do: whether it is stale depends on both.
+/// The files that an action was made from, and its effects. Both determine whether it is stale.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ActionBasis {
-    /// The files that the call read which pushed the action: the same for all that it pushed.
+    /// The files that were read by the call that pushed the action. All actions of a call share
+    /// them.
     pub read: Arc<ReadFiles>,
-    /// What the host saw the action do, without what files hold.
+    /// The effects that the host saw, without file contents.
     pub effects: Option<EffectsRecord>,
 }
 
 impl ActionBasis {
-    /// Of what its call has read, and what is kept of its effects.
+    /// Creates a basis from the files that the call read and the stored effects. Drops file
+    /// contents.
     pub fn new(read: Arc<ReadFiles>, mut effects: Option<EffectsRecord>) -> Self {
         if let Some(record) = &mut effects {
             record.effects.drop_contents();

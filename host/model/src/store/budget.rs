@@ -20,10 +20,10 @@ pub struct Spending {
 }
 
 impl Spending {
-    /// The highest number that is told from those above it.
+    /// The maximum that is counted. Higher numbers count as this one.
     pub const MAX: u64 = i64::MAX as u64;
 
-    /// As stores keep it: no number is above [`Spending::MAX`].
+    /// Returns the spending as stores keep it: each number is at most [`Spending::MAX`].
     pub fn capped(self) -> Self {
         self.map(|number| number.min(Self::MAX))
     }
@@ -37,7 +37,7 @@ impl Spending {
     }
 }
 
-/// Both together; no number goes beyond [`Spending::MAX`].
+/// Adds up each number, to at most [`Spending::MAX`].
 impl Add for Spending {
     type Output = Self;
 
@@ -65,8 +65,9 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Whether so much more may be spent, beside what was spent within the time. What an action
-    /// does nothing of can't be too much, also where a limit was lowered since.
+    /// Returns true if this much more may be spent, in addition to what was spent within the
+    /// period. A limit doesn't apply to an action that spends nothing of its kind, even if it was
+    /// lowered since.
     pub fn allows(&self, already: Spending, more: Spending) -> bool {
         let sum = already + more;
         let fits = |limit: Option<u64>, more: u64, sum: u64| match limit {
@@ -78,7 +79,7 @@ impl Budget {
             && fits(self.deletions, more.deletions, sum.deletions)
     }
 
-    /// For how long what is spent under it is remembered.
+    /// Returns how long spending under this budget is remembered.
     pub fn retention(&self) -> Duration {
         self.within.max(SPENDING_KEPT)
     }
@@ -92,7 +93,7 @@ pub enum Spent {
     Within,
     /// The action would exceed the budget. Nothing was recorded.
     Exceeded {
-        /// What the account's other actions have spent within the budget's time.
+        /// The spending of the account's other actions within the budget's period.
         already: Spending,
     },
 }

@@ -12,7 +12,7 @@ use crate::pending::{ActionId, Decision, PendingAction, SessionId};
 pub enum Claim {
     /// The caller may resolve the action.
     Claimed(Claimed),
-    /// No action was named, and there is none.
+    /// The claim named no action, and nothing is pending.
     NothingPending,
     /// The named action was never in this session, or is long forgotten.
     Unknown(ActionId),
@@ -23,8 +23,8 @@ pub enum Claim {
 }
 
 impl Claim {
-    /// Returns the answer to a claim of a named action that can't be claimed. One that is pending
-    /// again by now was held when it was to be claimed.
+    /// Returns the answer to a claim of a named action that can't be claimed. An action that is
+    /// pending again by now was in progress when it was to be claimed.
     pub fn refused(id: ActionId, standing: Standing) -> Self {
         match standing {
             Standing::Pending | Standing::InProgress => Claim::InProgress(id),
@@ -37,13 +37,13 @@ impl Claim {
 /// The state of an action for a caller that wants to claim it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// It is pending, or interrupted: a caller could claim it.
+    /// An action that is pending or interrupted. A caller could claim it.
     Pending,
-    /// A caller is resolving it.
+    /// An action that a caller is resolving.
     InProgress,
-    /// It has been resolved.
+    /// An action that has been resolved.
     Resolved(Decision),
-    /// It was never in this session, or is long forgotten.
+    /// An action that was never in this session, or is long forgotten.
     Unknown,
 }
 
@@ -75,7 +75,7 @@ pub struct Lease {
 /// The outcome of a decision.
 #[derive(Debug, Clone, Copy)]
 pub enum Completion<'a> {
-    /// As decided, with this result.
+    /// The decision was carried out, with this result.
     Succeeded(&'a ResolutionOutcome),
     /// The plugin failed to handle the discard. The action is discarded anyway.
     RejectFailed(&'a str),

@@ -36,11 +36,12 @@ pub trait DurableStore: PendingStore {
     /// [`StoreError::Backend`] if the store can't be read.
     async fn open_actions(&self, scope: Scope<'_>) -> Result<Vec<ActionRecord>, StoreError>;
 
-    /// Sessions with open actions, sorted by their ids: at most so many, those behind `after`. What
-    /// is open may be more than fits into memory, and is read session by session then.
+    /// Returns sessions with open actions, sorted by their ids: at most `most` of those after
+    /// `after`. The open actions may not fit into memory all at once; read them session by session
+    /// then.
     ///
     /// # Errors
-    /// [`StoreError::Backend`] where the store can't be read.
+    /// [`StoreError::Backend`] if the store can't be read.
     async fn open_sessions(
         &self,
         after: Option<&SessionId>,
@@ -127,7 +128,7 @@ pub trait DurableStore: PendingStore {
 /// A selection of open actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope<'a> {
-    /// All actions of the store.
+    /// The actions of all sessions.
     All,
     /// The actions of one session.
     Session(&'a SessionId),
@@ -150,8 +151,8 @@ pub struct ActionRecord {
     pub attempts: u32,
     /// The error of the last failed attempt.
     pub last_error: Option<String>,
-    /// What the host saw it do when it was [rehearsed](crate::policy::Rehearse); none where it was
-    /// not, or that was long ago.
+    /// The effects that the host saw when it [rehearsed](crate::policy::Rehearse) the action.
+    /// `None` if it was not rehearsed, or if that was long ago.
     pub effects: Option<EffectsSummary>,
     /// The current claim, or the one during which the action was interrupted.
     pub lease: Option<LeaseRecord>,
@@ -160,8 +161,8 @@ pub struct ActionRecord {
 }
 
 impl ActionRecord {
-    /// For stores: an action that nobody has tried to resolve; what else they have read is set
-    /// field by field.
+    /// Creates the record of an action that has not been claimed, for stores. Set the other fields
+    /// directly.
     pub fn new(session: SessionId, action: PendingAction, state: ActionState) -> Self {
         Self {
             session,
@@ -182,14 +183,14 @@ impl ActionRecord {
 pub struct LeaseRecord {
     /// The host that holds it, by a name for people: `machine/process`.
     pub holder: String,
-    /// When the action was claimed, by the holder's clock or the server's.
+    /// The time when the action was claimed, by the holder's clock or the server's.
     pub since: SystemTime,
     /// The decision that is being carried out.
     pub decision: Decision,
 }
 
 impl LeaseRecord {
-    /// For stores: what they have read.
+    /// Creates a record of what a store has read.
     pub fn new(holder: String, since: SystemTime, decision: Decision) -> Self {
         Self {
             holder,
@@ -220,8 +221,8 @@ pub struct ResolvedRecord {
 }
 
 impl ResolvedRecord {
-    /// For stores: the end of an action, with no word of why; what else they have read is set field
-    /// by field.
+    /// Creates the record of a resolution without a reason, for stores. Set the other fields
+    /// directly.
     pub fn new(decision: Decision, at: SystemTime, decided_by: DecidedBy) -> Self {
         Self {
             decision,
@@ -246,7 +247,7 @@ pub struct DeniedAction {
 }
 
 impl DeniedAction {
-    /// For stores: the parts of a row.
+    /// Creates an entry from the parts of a row, for stores.
     pub fn new(record: ActionRecord, denied: DenialRecord) -> Self {
         Self { record, denied }
     }
@@ -265,7 +266,7 @@ pub struct UnreadableAction {
 }
 
 impl UnreadableAction {
-    /// For stores: what they could read.
+    /// Creates an entry from the parts that a store could read.
     pub fn new(id: ActionId, session: SessionId, problem: String) -> Self {
         Self {
             id,
@@ -284,17 +285,18 @@ pub const DETAILS_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// fill a store.
 pub const DENIALS_KEPT: u64 = 10;
 
-/// The default limit on what a store may hold.
+/// The default limit on the size of a store, in bytes.
 pub const DEFAULT_BYTE_LIMIT: u64 = 4 << 30;
 
 /// A query for resolved actions or for denials.
 #[derive(Debug, Clone)]
 pub struct ResolvedQuery {
-    /// Of this session alone.
+    /// The session to query; `None` for all.
     pub session: Option<SessionId>,
-    /// Of those alone that were previewed in a workspace at this very path, on whichever machine.
+    /// The path of the workspace in which the actions were previewed, on any machine; `None` for
+    /// all.
     pub workspace: Option<PathBuf>,
-    /// The maximum number.
+    /// The maximum number of results.
     pub limit: usize,
 }
 
@@ -302,15 +304,15 @@ pub struct ResolvedQuery {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct StoreStats {
-    /// The version of its schema.
+    /// The version of the store's schema.
     pub schema: u32,
     /// Sessions with open actions.
     pub sessions: u64,
     /// Actions on a stack, including interrupted and lost ones.
     pub pending: u64,
-    /// Of those, the ones with an apply of unknown end.
+    /// Pending actions with an apply of unknown outcome.
     pub interrupted: u64,
-    /// Of those, the volatile ones whose host is gone.
+    /// Pending actions that are volatile and whose host is gone.
     pub lost: u64,
     /// Actions that are being resolved right now.
     pub resolving: u64,
@@ -318,13 +320,13 @@ pub struct StoreStats {
     pub applied: u64,
     /// Actions that were discarded and are remembered.
     pub discarded: u64,
-    /// Plugins.
+    /// Plugins in the store.
     pub plugins: u64,
-    /// Bytes of those plugins.
+    /// Bytes of these plugins.
     pub plugin_bytes: u64,
-    /// Bytes of what is open: of labels, details and states.
+    /// Bytes that count towards limits of open actions, such as labels, details and states.
     pub pending_bytes: u64,
-    /// Bytes of all of it, on disk.
+    /// Bytes of the whole store on disk.
     pub bytes: u64,
 }
 
@@ -339,7 +341,7 @@ pub struct Pruned {
 }
 
 impl Pruned {
-    /// The numbers of each.
+    /// Creates a report from the numbers of actions and plugins.
     pub fn new(actions: u64, plugins: u64) -> Self {
         Self { actions, plugins }
     }

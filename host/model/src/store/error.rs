@@ -13,7 +13,7 @@ pub enum StoreError {
         "this session already holds {capacity} pending actions, which is the limit; resolve some first"
     )]
     Full {
-        /// The most that the session may hold.
+        /// The maximum number of pending actions of the session.
         capacity: usize,
     },
     /// The session's pending actions have the maximum total size.
@@ -21,11 +21,11 @@ pub enum StoreError {
         "this session's pending actions hold {held} bytes, and this one would add {pushed}; the limit is {limit}; resolve some first"
     )]
     SessionFull {
-        /// The most bytes that the session's pending actions may have together.
+        /// The maximum total size of the session's pending actions, in bytes.
         limit: u64,
-        /// The bytes that they have.
+        /// The current total size, in bytes.
         held: u64,
-        /// The bytes that were to be added.
+        /// The number of bytes that were to be added.
         pushed: u64,
     },
     /// The store has reached its maximum size.
@@ -35,11 +35,12 @@ pub enum StoreError {
     StoreFull {
         /// The store's path, or its address without the password.
         store: String,
-        /// The most bytes that the store may keep.
+        /// The maximum size of the store, in bytes.
         limit: u64,
-        /// The bytes that it keeps.
+        /// The current size of the store, in bytes.
         held: u64,
-        /// The bytes that were to be added, with the plugin's where it is not kept yet.
+        /// The number of bytes that were to be added, including the plugin if the store doesn't
+        /// have it yet.
         pushed: u64,
     },
     /// The claim has expired, and the action no longer belongs to its holder.
@@ -99,19 +100,19 @@ impl std::error::Error for BackendError {}
 pub enum BackendErrorKind {
     /// The disk, or the database, has no room left.
     NoSpace,
-    /// It can be read but not written.
+    /// The storage can be read but not written.
     ReadOnly,
-    /// It doesn't exist and was not to be created.
+    /// The storage doesn't exist and was not to be created.
     Missing,
-    /// Its contents are damaged, or don't belong to a store.
+    /// The contents are damaged, or don't belong to a store.
     Damaged,
-    /// A newer version of this library has changed its schema.
+    /// The schema was changed by a newer version of this library.
     Newer,
     /// The server doesn't answer.
     Unreachable,
     /// The server, or the file system, denies access.
     Denied,
-    /// Other processes hold its lock.
+    /// Other processes hold the storage's lock.
     Busy,
     /// The address or the settings are invalid.
     Settings,

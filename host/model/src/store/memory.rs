@@ -29,8 +29,8 @@ use crate::pending::{
 /// The number of resolved actions per session that are remembered, to answer for their ids.
 const REMEMBERED: usize = 1024;
 
-/// The default hasher would be a large part of a push's cost. Ids are chosen by the embedder, and
-/// this hasher is seeded.
+/// The stacks, by session. The default hasher would be a large part of a push's cost. Ids are
+/// chosen by the embedder, and this hasher is seeded.
 type Sessions = HashMap<SessionId, Stack, RandomState>;
 
 /// A store in this process's memory, without plugins. Cheap to clone; clones share their stacks.

@@ -1,4 +1,4 @@
-//! A plugin's component, as stores keep it.
+//! Components of plugins, as stores keep them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use crate::digest::Digest;
 pub struct PluginBytes {
     /// The SHA-256 of the bytes.
     pub digest: Digest,
-    /// What the plugin is called in messages.
+    /// The name of the plugin in messages.
     pub name: Arc<str>,
-    /// The component.
+    /// The bytes of the component.
     pub bytes: Bytes,
 }
 

@@ -1,4 +1,4 @@
-//! What is put on a stack, and how much room it takes there.
+//! Pushes onto a stack, and the room that they take there.
 
 use std::sync::Arc;
 
@@ -11,31 +11,31 @@ use crate::digest::Digest;
 use crate::json::Json;
 use crate::pending::{ActionId, PendingAction, SessionId};
 
-/// A number of actions, and their bytes.
+/// A number of actions and their total size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Room {
-    /// How many actions.
+    /// The number of actions.
     pub actions: usize,
-    /// What they [count for](Push::bytes).
+    /// The total size in bytes, as [counted](Push::bytes) for limits.
     pub bytes: u64,
 }
 
-/// What a store has, and still takes, before a push.
+/// The room of a session and a store, before a push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionRoom {
-    /// What the session has on its stack or claimed.
+    /// The room that the session's actions take, on its stack or claimed.
     pub held: Room,
-    /// How many bytes the store takes beside all that it holds, of whatever session; `u64::MAX`
-    /// where it has no limit.
+    /// The number of bytes that the store still accepts, for all sessions together; `u64::MAX` if
+    /// it has no limit.
     pub store_bytes_left: u64,
 }
 
 impl Room {
-    /// Whether as many more fit. Nothing always does.
+    /// Checks that `more` fits too. Nothing always fits.
     ///
     /// # Errors
-    /// [`StoreError::Full`] and [`StoreError::SessionFull`], as
-    /// [`PendingStore::push`](super::PendingStore::push) has them.
+    /// [`StoreError::Full`] and [`StoreError::SessionFull`], as for
+    /// [`PendingStore::push`](super::PendingStore::push).
     pub fn check(self, more: Self, capacity: usize, capacity_bytes: u64) -> Result<(), StoreError> {
         if more == Self::default() {
             return Ok(());
@@ -54,17 +54,18 @@ impl Room {
     }
 }
 
-/// An action that is to be pushed.
+/// An action to push.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewAction {
     /// The action.
     pub action: Arc<PendingAction>,
-    /// What the plugin needs to apply it, as bytes of its own format; none for a volatile action.
+    /// The state that the plugin needs to apply the action, in the plugin's own format. `None` for
+    /// a volatile action.
     pub guest_state: Option<Vec<u8>>,
 }
 
 impl NewAction {
-    /// What it counts for by itself where bytes are bounded: its label, details and state.
+    /// Returns the size of the action's label, details and state, which counts towards byte limits.
     pub fn bytes(&self) -> u64 {
         let details = self.action.details.as_ref().map(Json::as_str);
         let bytes = self.action.label.len()
@@ -74,27 +75,27 @@ impl NewAction {
     }
 }
 
-/// What one call pushes, and all that the store must keep for it to be resolved later.
+/// The actions that one call pushes, and everything that the store must keep to resolve them later.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 #[must_use]
 pub struct Push {
-    /// Whose stack it goes to.
+    /// The session whose stack the actions go to.
     pub session: SessionId,
-    /// The actions, the topmost last.
+    /// The actions, topmost last.
     pub actions: Vec<NewAction>,
-    /// What was called, and what the caller got: what the actions are decided by.
+    /// The record of the call and its preview, by which the actions are decided.
     pub call: Option<PackedCall>,
-    /// The plugin that pushed them.
+    /// The plugin that pushed the actions.
     pub plugin: PluginBytes,
-    /// The most actions that the session may have on the stack or claimed.
+    /// The maximum number of actions that the session may have on its stack or claimed.
     pub capacity: usize,
-    /// The most bytes that those may have together: of labels, details and states.
+    /// The maximum total size of these actions in bytes, as counted by [`Push::bytes`].
     pub capacity_bytes: u64,
 }
 
 impl Push {
-    /// A volatile action of a plugin, for a stack without bounds.
+    /// Creates a push of a volatile action, for a stack without limits.
     pub fn new(
         session: &SessionId,
         action: impl Into<Arc<PendingAction>>,
@@ -107,7 +108,7 @@ impl Push {
         Self::of_call(session, vec![only], plugin)
     }
 
-    /// All that one call of a plugin pushed, the topmost last, for a stack without bounds.
+    /// Creates a push of all actions of one call, topmost last, for a stack without limits.
     pub fn of_call(session: &SessionId, actions: Vec<NewAction>, plugin: &PluginBytes) -> Self {
         Self {
             session: session.clone(),
@@ -119,7 +120,7 @@ impl Push {
         }
     }
 
-    /// Nothing, in the place of what is discarded.
+    /// Creates a push without actions, for a replacement that only discards.
     pub fn nothing(session: &SessionId) -> Self {
         let none = PluginBytes {
             digest: Digest::from_bytes([0; 32]),
@@ -129,7 +130,7 @@ impl Push {
         Self::of_call(session, Vec::new(), &none)
     }
 
-    /// With what the plugin needs to apply the last of the actions.
+    /// Sets the state that the plugin needs to apply the last of the actions.
     pub fn with_guest_state(mut self, state: impl Into<Option<Vec<u8>>>) -> Self {
         if let Some(last) = self.actions.last_mut() {
             last.guest_state = state.into();
@@ -137,13 +138,13 @@ impl Push {
         self
     }
 
-    /// With the record of the call, which the actions name.
+    /// Sets the record of the call, which the actions refer to.
     pub fn with_call(mut self, call: PackedCall) -> Self {
         self.call = Some(call);
         self
     }
 
-    /// How much of its session's room it takes.
+    /// Returns the room that the push takes in its session.
     pub fn room(&self) -> Room {
         Room {
             actions: self.actions.len(),
@@ -151,8 +152,8 @@ impl Push {
         }
     }
 
-    /// What each of the actions counts for, in their order. The record of the call counts with the
-    /// lowest of them, which is the last to be resolved from the top.
+    /// Returns the size of each action as counted for limits, in their order. The record of the
+    /// call counts with the lowest action, which is the last to be resolved from the top.
     pub fn bytes(&self) -> impl Iterator<Item = u64> {
         let call = self.call.as_ref().map_or(0, PackedCall::bytes);
         let calls = std::iter::once(call).chain(std::iter::repeat(0));
@@ -160,34 +161,34 @@ impl Push {
         actions.zip(calls).map(|(action, call)| action + call)
     }
 
-    /// With the most actions that the stack may have.
+    /// Sets the maximum number of actions on the stack.
     pub fn with_capacity(mut self, actions: usize) -> Self {
         self.capacity = actions;
         self
     }
 
-    /// With the most bytes that the actions on the stack may have together.
+    /// Sets the maximum total size of the actions on the stack, in bytes.
     pub fn with_capacity_bytes(mut self, bytes: u64) -> Self {
         self.capacity_bytes = bytes;
         self
     }
 }
 
-/// What a push takes the place of: pending actions, which are discarded.
+/// The pending actions that a push replaces. They are discarded.
 #[derive(Debug, Clone)]
 pub struct Replacement {
-    /// The one that must be pending: where it isn't, nothing happens.
+    /// The action that must be pending. If it isn't, nothing happens.
     pub action: ActionId,
-    /// Those that go with it, as far as they are pending.
+    /// Other actions that are replaced with it, if they are pending.
     pub others: Vec<ActionId>,
-    /// Why, as it is kept with the decision.
+    /// The reason that is kept with the decision.
     pub reason: String,
-    /// Whose decision it is.
+    /// The actor that decided, and the evidence for it.
     pub decided_by: DecidedBy,
 }
 
 impl Replacement {
-    /// All that are to go.
+    /// Returns the ids of all actions to replace.
     pub fn ids(&self) -> impl Iterator<Item = &ActionId> {
         std::iter::once(&self.action).chain(&self.others)
     }

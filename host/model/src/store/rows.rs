@@ -1,5 +1,5 @@
-//! What a row of a durable store means. Each store reads its own columns; what follows from them is
-//! the same for all.
+//! The meaning of a row in a durable store. Each store reads its own columns, and the conclusions
+//! from them are the same for all.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::pending::{
     ActionState, Decision, Interruption, PendingAction, SessionId, StackedAction,
 };
 
-/// What becomes of an action whose claim ended without a word.
+/// Updates an action's columns after a claim on it ended without an outcome.
 pub(super) fn lose_claim(
     decision: Decision,
     interruption: &mut Interruption,
@@ -23,50 +23,50 @@ pub(super) fn lose_claim(
             *interruption = (*interruption).max(Interruption::InWorkspace);
             *last_error = Some(APPLY_INTERRUPTED.to_owned());
         }
-        // An apply that was interrupted before still may have taken effect.
+        // An earlier apply that was interrupted may still have taken effect.
         Decision::Discard if interruption.is_some() => {}
         Decision::Discard => *last_error = Some(DISCARD_INTERRUPTED.to_owned()),
     }
 }
 
-/// The state that is written in a row.
+/// The state that a row records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WrittenState {
-    /// On the stack, or interrupted, or lost: the rest of the row tells.
+    /// Pending, interrupted or lost, depending on the rest of the row.
     Pending,
     /// Claimed.
     Resolving,
-    /// Decided, and carried out.
+    /// Decided and carried out.
     Resolved(Decision),
 }
 
-/// The columns that an action's state follows from, and whether the hosts that it depends on are
+/// The columns that determine an action's state, and whether the hosts that it depends on are
 /// alive.
 #[derive(Debug, Clone)]
 pub struct StateColumns {
-    /// What the host saw its rehearsal do.
+    /// The effects that the host saw in the rehearsal.
     pub effects: Option<EffectsSummary>,
-    /// The state.
+    /// The recorded state.
     pub written: WrittenState,
-    /// What its last claim was for.
+    /// The decision of the last claim.
     pub decision: Option<Decision>,
-    /// Where to find out how its last apply ended, if that isn't recorded.
+    /// The place that records how the last apply ended, if the store doesn't.
     pub interruption: Interruption,
-    /// Why the last attempt failed.
+    /// The error of the last failed attempt.
     pub last_error: Option<String>,
-    /// Its claim has run out, or its holder is gone.
+    /// True if the claim has expired or its holder is gone.
     pub lease_over: bool,
-    /// It is volatile, and its owner is gone.
+    /// True if the action is volatile and its owner is gone.
     pub host_gone: bool,
 }
 
 impl StateColumns {
-    /// Reads the state off the row: a claim that has run out is none, and what it was for decides
-    /// what is known of the action, which the columns tell from then on.
+    /// Returns the action's state. If the claim has expired, first updates the columns as after a
+    /// claim that ended without an outcome.
     pub fn state(&mut self) -> ActionState {
         if matches!(self.written, WrittenState::Resolving) && self.lease_over {
             self.written = WrittenState::Pending;
-            // A row that lacks its decision may have been applied as well.
+            // If the row lacks the decision, it may have been an apply.
             let decision = self.decision.unwrap_or(Decision::Apply);
             lose_claim(decision, &mut self.interruption, &mut self.last_error);
         }
@@ -81,25 +81,25 @@ impl StateColumns {
     }
 }
 
-/// An action, and its state as callers are told.
+/// An action and its current state.
 #[derive(Debug, Clone)]
 pub struct StoredAction {
     /// The action.
     pub action: PendingAction,
-    /// How many applies of it were begun.
+    /// The number of attempts to apply the action.
     pub attempts: u32,
-    /// Where it is between push and end.
+    /// The state.
     pub state: ActionState,
-    /// Where to find out how its last apply ended, if that isn't recorded.
+    /// The place that records how the last apply ended, if the store doesn't.
     pub interruption: Interruption,
-    /// Why the last attempt failed, or that its end is not known.
+    /// The error of the last failed attempt, or the note that its outcome is unknown.
     pub last_error: Option<String>,
-    /// What the host saw its rehearsal do.
+    /// The effects that the host saw in the rehearsal.
     pub effects: Option<EffectsSummary>,
 }
 
 impl StoredAction {
-    /// One that such a row is about.
+    /// Creates an action from its row.
     pub fn new(action: PendingAction, attempts: u32, row: StateColumns) -> Self {
         let mut row = row;
         let state = row.state();
@@ -113,12 +113,12 @@ impl StoredAction {
         }
     }
 
-    /// Whether it is on the stack, for anybody to claim.
+    /// Returns true if the action is on the stack and can be claimed.
     pub fn is_pending(&self) -> bool {
         self.state.is_pending()
     }
 
-    /// As it is listed on its session's stack.
+    /// Converts the action into an entry of its session's stack.
     pub fn stacked(self) -> StackedAction {
         StackedAction {
             action: Arc::new(self.action),
@@ -130,7 +130,7 @@ impl StoredAction {
         }
     }
 
-    /// As operators see it. `lease` is its last claim.
+    /// Converts the action into a record for operators. `lease` is its last claim.
     pub fn record(
         self,
         session: SessionId,
@@ -154,25 +154,25 @@ impl StoredAction {
     }
 }
 
-/// The bytes of a path, which on Unix need not be text.
+/// Returns the bytes of a path, which need not be text on Unix.
 pub fn bytes_of_path(path: &Path) -> &[u8] {
     path.as_os_str().as_encoded_bytes()
 }
 
-/// The path that [`bytes_of_path`] gave these bytes for.
+/// Returns the path that [`bytes_of_path`] turns into these bytes.
 #[cfg(unix)]
 pub fn path_of_bytes(bytes: &[u8]) -> Arc<Path> {
     Path::new(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes)).into()
 }
 
-/// The path that [`bytes_of_path`] gave these bytes for.
+/// Returns the path that [`bytes_of_path`] turns into these bytes.
 #[cfg(not(unix))]
 pub fn path_of_bytes(bytes: &[u8]) -> Arc<Path> {
     Path::new(&*String::from_utf8_lossy(bytes)).into()
 }
 
-/// A name for this process that tells people where it runs: what a host is called unless told
-/// otherwise.
+/// Returns a name for this process that tells people where it runs: `machine/process`. It is the
+/// default name of a host.
 pub fn process_name() -> String {
     format!("{}/{}", host_name(), std::process::id())
 }

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use crate::pending::SessionId;
 
-/// The waiters of each session. For stores; clones share their waiters.
+/// The watches on each session, for stores. Clones share their watches.
 #[derive(Debug, Clone, Default)]
 pub struct Watchers {
     inner: Arc<WatchersInner>,
@@ -17,13 +17,13 @@ pub struct Watchers {
 
 #[derive(Debug, Default)]
 struct WatchersInner {
-    /// How many watches there are: without any, a change costs one load.
+    /// The number of watches. Without any, a change costs one load.
     count: AtomicUsize,
     sessions: Mutex<HashMap<SessionId, watch::Sender<()>>>,
 }
 
 impl Watchers {
-    /// A watch on one session, from now on.
+    /// Starts to watch one session.
     pub fn watch(&self, session: &SessionId) -> Watch {
         self.inner.count.fetch_add(1, Ordering::SeqCst);
         let mut sessions = self.lock();
@@ -38,17 +38,17 @@ impl Watchers {
         }
     }
 
-    /// Whether anybody waits.
+    /// Returns true if there is any watch.
     pub fn any(&self) -> bool {
         self.inner.count.load(Ordering::SeqCst) > 0
     }
 
-    /// Whether anybody waits for this session.
+    /// Returns true if there is a watch on this session.
     pub fn watches(&self, session: &SessionId) -> bool {
         self.lock().contains_key(session)
     }
 
-    /// The session's stack has changed.
+    /// Notifies the session's watches that its stack has changed.
     pub fn notify(&self, session: &SessionId) {
         if self.any()
             && let Some(sender) = self.lock().get(session)
@@ -57,7 +57,7 @@ impl Watchers {
         }
     }
 
-    /// Any session's stack may have changed.
+    /// Notifies all watches that any stack may have changed.
     pub fn notify_all(&self) {
         for sender in self.lock().values() {
             sender.send_replace(());
@@ -72,7 +72,7 @@ impl Watchers {
     }
 }
 
-/// Tells when one session's stack changes.
+/// A watch on one session's stack.
 #[derive(Debug)]
 pub struct Watch {
     receiver: watch::Receiver<()>,
@@ -92,7 +92,7 @@ impl Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         let mut sessions = self.watchers.lock();
-        // This one's receiver still counts.
+        // The receiver of this watch still counts.
         if sessions
             .get(&self.session)
             .is_some_and(|sender| sender.receiver_count() <= 1)

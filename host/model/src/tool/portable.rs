@@ -66,7 +66,7 @@ const NUMBERS: [(&str, Option<i64>, Option<i64>); 11] = [
     ("uint", Some(0), None),
 ];
 
-/// Keywords that hold a schema, a list of schemas, and schemas by name.
+/// Keywords that hold a schema (`ONE`), a list of schemas (`LISTS`), or schemas by name (`NAMED`).
 const ONE: [&str; 11] = [
     "items",
     "additionalProperties",
@@ -110,14 +110,14 @@ fn root(schema: &Json, lost: &mut Vec<String>) -> Map<String, Value> {
     }
 }
 
-/// Rewrites a schema and all in it. It calls itself: [`Json`] bounds the depth.
+/// Rewrites a schema and all schemas in it, recursively. [`Json`] bounds the depth.
 fn walk(schema: &mut Map<String, Value>, lost: &mut Vec<String>) {
     schema.remove("$schema");
     rewrite_format(schema, lost);
     for key in ONE {
         match schema.get_mut(key) {
             Some(Value::Object(inner)) => walk(inner, lost),
-            // Here `true` and `false` are what everybody writes.
+            // `true` is common for `additional...` and `unevaluated...`, and stays.
             Some(Value::Bool(true))
                 if !key.starts_with("additional") && !key.starts_with("uneval") =>
             {
@@ -181,7 +181,7 @@ fn rewrite_format(schema: &mut Map<String, Value>, lost: &mut Vec<String>) {
     schema.remove("format");
 }
 
-/// Replaces alternatives at the top by the properties of all of them.
+/// Replaces alternatives at the top with the properties of all of them.
 fn flatten(schema: &mut Map<String, Value>, lost: &mut Vec<String>) {
     for key in ["allOf", "anyOf", "oneOf"] {
         let Some(Value::Array(branches)) = schema.remove(key) else {
@@ -216,13 +216,13 @@ fn flatten(schema: &mut Map<String, Value>, lost: &mut Vec<String>) {
     }
 }
 
-/// Whether nothing is lost of a branch of `allOf` whose properties are merged.
+/// Returns true if merging the properties of this branch of `allOf` loses nothing.
 fn is_plain(branch: &Map<String, Value>) -> bool {
     let merged = ["type", "properties", "required", "title", "description"];
     branch.keys().all(|key| merged.contains(&key.as_str()))
 }
 
-/// The branch, or the definition that it refers to.
+/// Returns the branch, or the definition that it refers to.
 fn resolved(root: &Map<String, Value>, branch: &Value) -> Map<String, Value> {
     let refers = branch.get("$ref").and_then(Value::as_str);
     let found = refers.and_then(|it| {
@@ -233,7 +233,8 @@ fn resolved(root: &Map<String, Value>, branch: &Value) -> Map<String, Value> {
     found.as_object().cloned().unwrap_or_default()
 }
 
-/// What every call must have: what one branch of `allOf` requires, and what all others do.
+/// Returns the properties that every call must have: those that any branch of `allOf` requires, or
+/// those that all branches of `anyOf` or `oneOf` require.
 fn required_by(branches: &[Map<String, Value>], is_all: bool) -> Vec<Value> {
     let required = |it: &Map<String, Value>| -> Vec<Value> {
         it.get("required")
@@ -253,7 +254,8 @@ fn required_by(branches: &[Map<String, Value>], is_all: bool) -> Vec<Value> {
     })
 }
 
-/// Adds the properties of a branch. A property that several branches have may be any of theirs.
+/// Adds the properties of a branch. If several branches have a property, it may be any of theirs;
+/// for `allOf`, the first one stays.
 fn merge(schema: &mut Map<String, Value>, branch: Map<String, Value>, is_all: bool) {
     let Some(Value::Object(properties)) = branch
         .into_iter()
@@ -301,7 +303,7 @@ fn either(old: Value, new: Value) -> Value {
     }
 }
 
-/// The values of a property that lists them and says nothing else.
+/// Returns the values of a property that lists them with `const` or `enum`.
 fn values(schema: &Value) -> Option<Vec<Value>> {
     match (schema.get("const"), schema.get("enum")) {
         (Some(one), _) => Some(vec![one.clone()]),

@@ -11,49 +11,52 @@ use serde::Deserialize;
 pub struct ControlFile {
     /// The name for a rule's `control`.
     pub name: String,
-    /// When it takes effect.
+    /// The event at which it takes effect.
     pub class: Class,
     /// Patterns of names and paths, at any depth, in small letters: case never matters.
     pub patterns: Vec<String>,
-    /// The page that says so.
+    /// The page that documents the file's effect.
     pub source: String,
     /// The date of the last comparison with that page, such as `2026-11-28`.
     pub reviewed: String,
 }
 
-/// When a control file takes effect. All but the last ask a person at a terminal.
+/// The event at which a control file takes effect. A change to a file of any class but `Build` asks
+/// a person at a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Class {
-    /// When a folder is opened in an editor.
+    /// A file that takes effect when a folder is opened in an editor.
     Open,
-    /// When a shell enters a folder.
+    /// A file that takes effect when a shell enters a folder.
     Enter,
-    /// When version control reads or checks out a folder.
+    /// A file that takes effect when version control reads or checks out a folder.
     Checkout,
-    /// On a commit.
+    /// A file that takes effect on a commit.
     Commit,
-    /// When a hosting site or continuous integration sees it.
+    /// A file that takes effect on a hosting site or in continuous integration.
     Ci,
-    /// When an agent starts.
+    /// A file that takes effect when an agent starts.
     Agent,
-    /// When an interpreter, a debugger or a test runner starts there.
+    /// A file that takes effect when an interpreter, a debugger or a test runner starts in its
+    /// folder.
     Start,
-    /// At login, and when a shell, a terminal or a desktop starts.
+    /// A file that takes effect at login, or when a shell, a terminal or a desktop starts.
     Login,
-    /// When a package manager or a launcher runs there.
+    /// A file that takes effect when a package manager or a launcher runs in its folder.
     Install,
-    /// It holds secrets, or says who may log in.
+    /// A file that holds secrets, or determines who may log in.
     Credentials,
-    /// It is Airlock's own.
+    /// A file of Airlock's own.
     Own,
-    /// When build or test runs. It isn't a control file, but a rule can be about it.
+    /// A file that takes effect when builds or tests run. It isn't a control file, but a rule can
+    /// be about it.
     Build,
 }
 
 impl Class {
-    /// The effect of such a file, as a clause that begins with a verb.
+    /// Returns the effect of such a file, as a clause that begins with a verb.
     pub fn does(self) -> &'static str {
         match self {
             Class::Open => "can run commands when an editor opens the folder",
@@ -79,13 +82,13 @@ struct Table {
 }
 
 static TABLE: LazyLock<Vec<ControlFile>> = LazyLock::new(|| {
-    // A test reads it.
+    // A test reads the table.
     let table: Table = toml::from_str(include_str!("../../control-files.toml"))
         .expect("the table of control files can be read");
     table.file
 });
 
-/// All entries: control files, and the files that builds run.
+/// Returns all entries: control files, and the files that builds run.
 pub fn built_in() -> &'static [ControlFile] {
     &TABLE
 }

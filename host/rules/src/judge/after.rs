@@ -1,4 +1,4 @@
-//! The workspace as an action leaves it: which paths exist, and where links lead.
+//! The workspace as an action leaves it: the paths that exist, and the targets of links.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -9,28 +9,28 @@ use airlock_model::effects::{Change, ChangeKind};
 use crate::path::{ends, join};
 use crate::surroundings::{Led, Surroundings};
 
-/// How many links are followed for one path, as Linux does.
+/// The most links that are followed for one path: the same number as on Linux.
 const FOLLOWED: usize = 40;
 
 /// A workspace after an action.
 pub(super) struct After<'a> {
     before: &'a dyn Surroundings,
     root: Option<&'a Path>,
-    /// By path after the action.
+    /// The changes, by path after the action.
     made: HashMap<&'a str, &'a Change>,
     /// Directories above the paths in `made`.
     above_made: HashSet<&'a str>,
-    /// From the path before the action to the path after.
+    /// The paths of moved objects after the action, by path before it.
     moved: HashMap<&'a str, &'a str>,
-    /// Removed paths, as they were before the action.
+    /// The removed paths, as they were before the action.
     removed: HashSet<&'a str>,
     /// The targets of all links, by path after the action.
     links: BTreeMap<String, String>,
-    /// All links, before and after, by the paths that they lead to.
+    /// The links before and after the action, by the paths that they lead to.
     by_target: BTreeMap<String, BTreeSet<String>>,
-    /// The same, by the other links that they lead through.
+    /// The links before and after the action, by the other links that they lead through.
     through: BTreeMap<String, BTreeSet<String>>,
-    /// Aliases of directories, kept for the next file in them.
+    /// The aliases of directories, kept for the next file in them.
     of_directories: RefCell<HashMap<String, Option<Vec<String>>>>,
 }
 
@@ -94,7 +94,7 @@ impl<'a> After<'a> {
     fn links_after(&self) -> BTreeMap<String, String> {
         let kept = self.before.links().links.iter().filter_map(|(path, to)| {
             let path = self.path_after(path)?;
-            // It is overwritten, or `made` below has its new target.
+            // The link is overwritten, or `made` below has its new target.
             let is_made = self.made.contains_key(&*path);
             (!is_made).then(|| (path, to.clone()))
         });
@@ -105,7 +105,7 @@ impl<'a> After<'a> {
         kept.chain(made).collect()
     }
 
-    /// The path after the action of a path before it; none if it is removed.
+    /// Returns the path after the action of a path before it, or `None` if the action removes it.
     fn path_after(&self, path: &str) -> Option<String> {
         for end in ends(path).rev() {
             let (above, rest) = path.split_at(end);
@@ -119,7 +119,7 @@ impl<'a> After<'a> {
         Some(path.to_owned())
     }
 
-    /// Whether the path exists after the action.
+    /// Checks if the path exists after the action.
     pub fn has(&self, path: &str) -> bool {
         if self.above_made.contains(path) {
             return true;
@@ -134,7 +134,7 @@ impl<'a> After<'a> {
             }
             return match &change.from {
                 Some(from) => self.is_kept(&format!("{from}{rest}"), from.len()),
-                // All contents of a new directory are changes.
+                // All contents of a new directory are listed as changes.
                 None if change.kind == ChangeKind::Created => false,
                 None => self.is_kept(path, above.len()),
             };
@@ -142,8 +142,8 @@ impl<'a> After<'a> {
         self.is_kept(path, 0)
     }
 
-    /// Whether a path of before still exists. `above` is the length of a directory's path that is
-    /// known to.
+    /// Checks if a path from before the action still exists. `above` is the length of the path of a
+    /// directory that is known to exist.
     fn is_kept(&self, path: &str, above: usize) -> bool {
         let mut ends = ends(path).rev().take_while(|end| *end > above);
         let is_gone = |end: usize| {
@@ -152,18 +152,19 @@ impl<'a> After<'a> {
         !ends.any(is_gone) && self.before.has(path)
     }
 
-    /// A link's target, as it is written.
+    /// Returns a link's target, as it is written.
     pub fn target(&self, link: &str) -> Option<&str> {
         self.links.get(link).map(String::as_str)
     }
 
-    /// A path with all links followed; none if it leads out of the workspace, or in circles.
+    /// Returns a path with all links followed, or `None` if it leads out of the workspace or in
+    /// circles.
     pub fn resolved(&self, path: &str) -> Option<String> {
         self.follow(&self.links, path, |_| {})
     }
 
-    /// Follows these links from a path; none if it leads out of the workspace, or in circles.
-    /// `through` is called with each other link on the way.
+    /// Follows these links from a path. Returns `None` if the path leads out of the workspace or in
+    /// circles. Calls `through` with each other link on the way.
     fn follow(
         &self,
         links: &BTreeMap<String, String>,
@@ -201,7 +202,7 @@ impl<'a> After<'a> {
         }
     }
 
-    /// Goes one name further. Gives the path in the workspace, if it has become a longer one.
+    /// Goes one name further. Returns the path in the workspace if the name was added to it.
     fn step(&self, at: &mut At, name: String) -> Option<Option<String>> {
         match (&mut *at, &*name) {
             (_, "" | ".") => return Some(None),
@@ -238,11 +239,12 @@ impl<'a> After<'a> {
         Some(None)
     }
 
-    /// The other paths by which links lead to a path; none if there are more than `MOST_ALIASES`.
+    /// Returns the other paths by which links lead to a path, or `None` if there are more than
+    /// `MOST_ALIASES`.
     ///
     /// Links into each other's directories would make endless paths, so each link counts once. If
-    /// `is_joint` says that its name may match a pattern together with the names after it, then it
-    /// counts once for each of these.
+    /// `is_joint` returns true for its name, a pattern may match the name together with the names
+    /// after it. The link then counts once for each of these.
     pub fn aliases(&self, path: &str, is_joint: &impl Fn(&str) -> bool) -> Option<Vec<String>> {
         let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
         let is_led_to = self.by_target.contains_key(path) || self.through.contains_key(path);
@@ -289,20 +291,20 @@ impl<'a> After<'a> {
     }
 }
 
-/// Where a path has led so far.
+/// The place to which a path has led so far.
 enum At {
     Inside(Vec<String>),
-    /// At an absolute path outside of the workspace.
+    /// An absolute path outside of the workspace.
     Outside(PathBuf),
 }
 
-/// How many names after a link are compared: no pattern of a control file has more.
+/// The number of names after a link that are compared: no pattern of a control file has more.
 const JOINED: usize = 4;
 
 /// The most aliases of one path.
 const MOST_ALIASES: usize = 20_000;
 
-/// The path before, if it is another one.
+/// Returns the path before the change, if it differs from the one after it.
 pub(super) fn moved_from(change: &Change) -> Option<&str> {
     change.from.as_deref().filter(|from| *from != change.path)
 }

@@ -39,7 +39,7 @@ pub struct Because {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum By {
-    /// A rule of the operator's.
+    /// A rule of the operator.
     Rule(String),
     /// A rule in the workspace's own file.
     WorkspaceRule(String),
@@ -55,7 +55,7 @@ pub enum By {
     UnknownToGit,
     /// The action exceeds the remaining budget of the hour.
     Budget(String),
-    /// No rule matches.
+    /// The default, because no rule matches.
     Default,
 }
 
@@ -158,8 +158,8 @@ impl Judgement {
     }
 }
 
-/// A clause, as in: `.git/hooks/x` is a control file (kind: .git), which can run commands when
-/// version control reads it.
+/// Formats the reason as a clause, as in: `.git/hooks/x` is a control file (kind: .git), which can
+/// run commands when version control reads it.
 impl fmt::Display for Because {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match (self.paths.first(), self.count) {

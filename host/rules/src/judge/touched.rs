@@ -15,22 +15,22 @@ use crate::surroundings::{Entry, Inside, Surroundings};
 pub(super) struct Touched<'a> {
     pub path: String,
     pub change: &'a Change,
-    /// Whether it can be executed after the action.
+    /// True if the path can be executed after the action.
     pub executable: bool,
-    /// Whether it is a link, before or after.
+    /// True if the path is a link, before or after the action.
     pub link: bool,
     /// The control file that it counts as, if any.
     pub control: Option<String>,
-    /// Whether the path goes through a link to a path that is touched.
+    /// True if the path goes through a link to a path that is touched.
     pub is_alias: bool,
 }
 
-/// Looks at an action's changes in the workspace as the action leaves it.
+/// The view of the workspace in which an action's changes are looked at, as the action leaves it.
 pub(super) struct Looking<'a> {
     after: After<'a>,
     surroundings: &'a dyn Surroundings,
     control: &'a ControlFiles,
-    /// Whether git takes a directory for a repository, by directory.
+    /// True for each directory that git accepts as a repository, by path.
     repositories: RefCell<HashMap<String, bool>>,
 }
 
@@ -67,7 +67,8 @@ impl<'a> Looking<'a> {
         Looked { change, inside }
     }
 
-    /// All paths that a change touches, before and after; none if there are too many.
+    /// Returns the paths that a change touches, before and after it, or `None` if there are too
+    /// many.
     pub fn touched(&self, looked: &Looked<'a>) -> Option<Vec<Touched<'a>>> {
         let change = looked.change;
         let facts = [change.after.as_ref(), change.before.as_ref()];
@@ -152,13 +153,13 @@ impl<'a> Looking<'a> {
                 .any(|end| of_git.contains(&path[..end]))
     }
 
-    /// The control file that a path counts as after the action.
+    /// Returns the control file that a path counts as after the action.
     fn control_of(&self, path: &str) -> Option<&str> {
         let in_repository = || self.is_in_repository(path).then_some(GIT);
         self.name_of(path).or_else(in_repository)
     }
 
-    /// The control file that a link counts as because of its target.
+    /// Returns the control file that a link counts as because of its target.
     fn control_of_target(&self, link: &str) -> Option<&str> {
         let is_absolute = self
             .after
@@ -170,26 +171,26 @@ impl<'a> Looking<'a> {
         }
     }
 
-    /// The control files that appear below a new link to a directory; none if the directory holds
-    /// more than the host looks through.
+    /// Returns the control files that appear below a new link to a directory, or `None` if the
+    /// directory holds more than the host looks through.
     fn below_link(&self, link: &str) -> Option<Vec<(String, String)>> {
         let Some(target) = self.after.resolved(link) else {
             return Some(Vec::new());
         };
-        // Files that the action makes or moves there have this path as an alias.
+        // Files that the action creates in the target or moves into it have this path as an alias.
         let inside = self.surroundings.inside(&target);
         let control = inside.entries.iter().filter_map(|entry| {
             let path = join(link, &entry.path);
             let name = self.name_of(&path)?.to_owned();
-            // A control file under its own path already isn't one because of the link.
+            // A path that is a control file without the link isn't one because of the link.
             let own = join(&target, &entry.path);
             self.name_of(&own).is_none().then_some((path, name))
         });
         inside.is_all.then(|| control.collect())
     }
 
-    /// Whether a path is in a git repository that isn't called `.git`: git takes any directory for
-    /// one that has `HEAD` and one of `PARTS`.
+    /// Checks if a path is in a git repository that isn't called `.git`: git accepts any directory
+    /// that has `HEAD` and one of `PARTS`.
     fn is_in_repository(&self, path: &str) -> bool {
         let mut above = ends(path).rev().skip(1).chain([0]);
         above.any(|end| self.is_repository(&path[..end]))
@@ -208,7 +209,7 @@ impl<'a> Looking<'a> {
     }
 }
 
-/// The control file's name for all that git reads and runs.
+/// The control file's name for everything that git reads and runs.
 const GIT: &str = ".git";
 
 /// The other files and directories that git looks for: see gitrepository-layout(5).

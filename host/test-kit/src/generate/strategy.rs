@@ -46,7 +46,7 @@ struct Reader<'a> {
 struct SchemaPosition {
     /// The number of references on the way here.
     references: usize,
-    /// Whether file names are expected here.
+    /// The likelihood that a text here is a file name.
     names: Names,
 }
 

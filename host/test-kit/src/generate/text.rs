@@ -38,15 +38,15 @@ const AWKWARD: &[&str] = &[
     "a\u{301}",
 ];
 
-/// How likely a text is to name files of the workspace, or to match their names.
+/// The likelihood that a text names files of the workspace, or matches their names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Names {
-    /// As likely as any other text.
+    /// A likelihood like that of any other text.
     #[default]
     Unlikely,
-    /// More often than not.
+    /// A likelihood of more than a half.
     Likely,
-    /// Always.
+    /// A certainty, if the workspace has files.
     Only,
 }
 

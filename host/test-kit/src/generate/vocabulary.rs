@@ -9,8 +9,8 @@ use crate::files::{Entry, Files};
 /// Maximum number of texts of each kind, because a workspace may have thousands of files.
 const MAX_TEXTS: usize = 128;
 
-/// Number of words at the start of a description that tell what a property is. Later words may be
-/// about something else, such as the file that a text is written to.
+/// Number of words at the start of a description that describe a property. Later words may be about
+/// something else, such as the file that a text is written to.
 const TELLING: usize = 5;
 
 /// Number of words to take from each file.

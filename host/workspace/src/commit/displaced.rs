@@ -26,7 +26,7 @@ struct Displaced<'a> {
     /// The file's path in the workspace.
     path: &'a str,
     object: &'a Object,
-    /// Whether another file has replaced it.
+    /// True if another file has replaced it.
     is_replaced: bool,
 }
 

@@ -12,12 +12,12 @@ use crate::fault::{self, step};
 use crate::lower::open_beneath;
 use crate::path::{PRIVATE, parent_and_name};
 
-/// How written files are synced.
+/// The way in which written files are synced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durable {
-    /// Each file and directory separately.
+    /// A separate sync of each file and directory.
     Each,
-    /// Later and all at once, by syncing the whole file system.
+    /// A later sync of the whole file system.
     Together,
 }
 

@@ -36,7 +36,7 @@ pub(crate) enum Name {
     Slot(String),
 }
 
-/// One rename.
+/// A rename.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Step {
     pub from: Name,
@@ -46,8 +46,8 @@ pub(crate) struct Step {
     /// The object that it is exchanged with; `None` if the name is free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub displaced: Option<Object>,
-    /// Whether it is a directory to be removed. It must be empty then, because everything seen in
-    /// it has left before.
+    /// True if it is a directory to remove. It must be empty then, because everything seen in it
+    /// has left before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub empty: bool,
     /// The state of an object that the commit created. It must be the same at a rollback.

@@ -1,19 +1,19 @@
-//! The private folder: what commits keep in a workspace.
+//! The private folder: the data that commits keep in a workspace.
 //!
 //! ```text
 //! .airlock/
-//!   .gitignore          so that no version control takes it
+//!   .gitignore          keeps the folder out of version control
 //!   lock                the file that commits lock
 //!   committed           a line for each id that was committed
-//!   outcomes/ID         what a committed id's user asked to be kept, until it is taken
-//!   txn-RANDOM-HASH/    a commit under way, or cut off; the hash says that it is ours
-//!     journal           what is to be done: from when this is here, the commit has happened
-//!     outcome           what becomes outcomes/ID
-//!     n1, p2, …         what is new, and what was parked
-//!   kept/ID/n1-NAME     what another program wrote to while it was replaced; the user's to remove
+//!   outcomes/ID         the note of a committed id, until it is taken
+//!   txn-RANDOM-HASH/    a commit in progress, or interrupted; the hash proves that it is ours
+//!     journal           the steps to do; once this file exists, the commit has happened
+//!     outcome           the file that becomes outcomes/ID
+//!     n1, p2, …         new and parked objects
+//!   kept/ID/n1-NAME     a replaced file that another program wrote to; only the user removes it
 //! ```
 //!
-//! Everything that is believed carries a keyed hash, since a workspace may come from strangers.
+//! Each record that is trusted has a keyed hash, because a workspace may come from strangers.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -34,7 +34,7 @@ use crate::workspace::Opened;
 
 pub(crate) const TRANSACTION: &str = "txn-";
 
-/// In a transaction's folder, once it is committed.
+/// The name of the journal in a transaction's folder, once it is committed.
 pub(crate) const JOURNAL: &str = "journal";
 
 /// Maximum size of a journal, in bytes; enough for some million renames.
@@ -208,7 +208,7 @@ impl<'a> Private<'a> {
         Ok(names)
     }
 
-    /// Writes what [`commit`](Self::commit) makes happen.
+    /// Writes the journal that [`commit`](Self::commit) puts in effect.
     pub fn write_journal(
         &self,
         folder: &File,
@@ -258,8 +258,8 @@ impl<'a> Private<'a> {
         write_new(folder, "outcome", &self.sealed("outcome", &record), durable)
     }
 
-    /// Records an id as committed, and moves its outcome to where its user takes it. Some or all
-    /// of this may have been done before.
+    /// Records an id as committed, and moves its outcome to the folder from which its user takes
+    /// it. Some or all of this may have been done before.
     pub fn settle(&self, folder: &File, id: &str) -> io::Result<()> {
         let mut committed = self.open_committed()?;
         // A line that was cut off ends before this one begins.
@@ -270,7 +270,7 @@ impl<'a> Private<'a> {
             step()?;
             committed.write_all(line.as_bytes())?;
         }
-        // Also where a crash came between the line and this.
+        // This is needed even for an existing line: a crash may have come before its sync.
         sync_now(&committed)?;
         let outcomes = self.open_or_make_outcomes()?;
         if read(folder, "outcome", u64::MAX)?.is_some() {
@@ -356,7 +356,7 @@ impl<'a> Private<'a> {
     }
 }
 
-/// A rename that replaces nothing, or exchanges.
+/// Renames a file. Replaces nothing, or exchanges the two.
 pub(crate) fn rename(from: (&File, &str), to: (&File, &str), exchange: bool) -> io::Result<()> {
     let flags = if exchange {
         RenameFlags::EXCHANGE

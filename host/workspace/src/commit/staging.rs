@@ -178,8 +178,8 @@ impl<'a> Staging<'a> {
     }
 }
 
-/// How so many are made durable: files, directories or steps. Of steps, so that what others have
-/// written is mostly on the disk by the second time that everything is synced.
+/// Returns how to sync this many files, directories or steps. Many steps are synced together too,
+/// so that most data of other programs is on the disk before everything is synced a second time.
 fn durable(count: usize) -> Durable {
     if count >= SYNC_ALL {
         Durable::Together

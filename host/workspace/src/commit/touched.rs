@@ -1,5 +1,5 @@
 //! The directories whose names a plan changes, by their paths after all steps are done or undone: a
-//! directory can move after something left it. And the order in which they must reach the disk.
+//! directory can move after something left it. Also the order in which they must reach the disk.
 
 use std::collections::BTreeSet;
 use std::ops::Bound::{Excluded, Included};
@@ -7,14 +7,14 @@ use std::ops::Bound::{Excluded, Included};
 use super::plan::{Name, Step};
 use crate::path::parent_and_name;
 
-/// Whether steps are done or undone.
+/// The direction of steps: done or undone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
     Forward,
     Backward,
 }
 
-/// Their paths below the workspace, once all steps are done, or undone.
+/// Returns the paths of these directories below the workspace, once all steps are done or undone.
 pub(super) fn touched(steps: &[Step], direction: Direction) -> BTreeSet<String> {
     match direction {
         Direction::Forward => of(steps.iter().map(|step| (step, &step.from, &step.to))),
@@ -56,7 +56,7 @@ pub(super) struct Unsynced {
 }
 
 impl Unsynced {
-    /// The directories to sync before a step is done, or undone.
+    /// Returns the directories to sync before a step is done or undone.
     pub fn before(&mut self, step: &Step, direction: Direction) -> Option<BTreeSet<String>> {
         let (from, to) = (&step.from, &step.to);
         let moved = match direction {
@@ -81,7 +81,7 @@ impl Unsynced {
         }
     }
 
-    /// Whether it is a directory that has moved, or lies in one.
+    /// Returns whether a directory has moved, or lies in one that has.
     fn is_moved(&self, directory: &Name) -> bool {
         let Name::Path(path) = directory else {
             return false;
@@ -97,7 +97,8 @@ impl Unsynced {
     }
 }
 
-/// Also true of objects that the commit has made.
+/// Returns whether the object is a directory. Returns true for objects that the commit has made,
+/// too.
 fn is_directory(step: &Step) -> bool {
     step.object.contents.is_none()
 }

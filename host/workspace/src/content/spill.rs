@@ -40,7 +40,7 @@ pub(super) struct Counted {
 /// A file that is removed with the last content that uses it.
 pub(super) struct SpilledFile {
     number: u64,
-    /// Whether it started as a copy of another file.
+    /// True if it started as a copy of another file.
     pub is_copy: bool,
     pub length: AtomicU64,
     shared: Arc<Shared>,

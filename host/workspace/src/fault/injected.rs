@@ -11,23 +11,23 @@ thread_local! {
     static FAULT: Cell<Option<(u64, Fault)>> = const { Cell::new(None) };
 }
 
-/// What happens at a step.
+/// A fault at a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The process is gone: nothing that it would do later is done. It unwinds with
-    /// [`Stopped`], which is as good, since nothing of a commit is done by a destructor.
+    /// The process stops: nothing that it would do later is done. The thread unwinds with
+    /// [`Stopped`]. That is equivalent, because no destructor does a part of a commit.
     Stop,
     /// The system call fails with this error.
     #[cfg_attr(fuzzing, allow(dead_code))]
     Error(i32),
 }
 
-/// What a thread that was stopped unwinds with.
+/// The payload with which a stopped thread unwinds.
 #[derive(Debug)]
 pub struct Stopped;
 
-/// Runs something with a fault at one step of this thread, counted from 1; returns how many
-/// steps there were too.
+/// Runs a function with a fault at a step of this thread, counted from 1. Returns the number of
+/// steps too.
 pub fn with<T>(fault: Option<(u64, Fault)>, run: impl FnOnce() -> T) -> (T, u64) {
     STEPS.set(0);
     FAULT.set(fault);
@@ -37,7 +37,7 @@ pub fn with<T>(fault: Option<(u64, Fault)>, run: impl FnOnce() -> T) -> (T, u64)
 }
 
 #[cfg_attr(fuzzing, allow(dead_code))]
-/// Runs something while another program does something at one step of this thread.
+/// Runs a function while another program does something at a step of this thread.
 pub fn while_another<T>(at: u64, other: impl FnOnce() + 'static, run: impl FnOnce() -> T) -> T {
     STEPS.set(0);
     OTHER.set(Some((at, Box::new(other))));
@@ -46,7 +46,7 @@ pub fn while_another<T>(at: u64, other: impl FnOnce() + 'static, run: impl FnOnc
     result
 }
 
-/// Another program does something at a later step, as if it went on.
+/// Lets another program do something at a later step, as if it continued.
 #[cfg_attr(fuzzing, allow(dead_code))]
 pub fn another_at(at: u64, other: impl FnOnce() + 'static) {
     OTHER.set(Some((at, Box::new(other))));

@@ -11,7 +11,7 @@ const NO_TOOLS: &str = "name them once at the end of a source: AIRLOCK_TOOLS(&to
 
 const NO_STATUS: &str = "end each path with a status: return AIRLOCK_OK;";
 
-/// Functions that are not available to a tool, whatever it is linked with.
+/// The functions that are not available to a tool, whatever libraries it is linked with.
 const ABSENT: [&str; 12] = [
     "accept",
     "bind",
@@ -33,7 +33,7 @@ const SANDBOX: &str =
 /// Returns the problems in these sources.
 pub fn of(said: &str, sources: &[PathBuf]) -> Vec<Problem> {
     let mut problems: Vec<Problem> = Vec::new();
-    // Whether the lines that follow belong to the last problem.
+    // True if the next lines belong to the last problem.
     let mut goes_on = false;
     for line in said.lines() {
         if let Some(problem) = of_compiler(line) {
@@ -46,7 +46,7 @@ pub fn of(said: &str, sources: &[PathBuf]) -> Vec<Problem> {
             }
             goes_on = false;
         } else if placed(line).is_some() || is_count(line) {
-            // A warning, or what a header of the SDK has to do with it.
+            // This is a warning, or a note that may be about a header of the SDK.
             goes_on = line.contains(": note: ") && goes_on && !line.starts_with(GENERATED);
         }
         if let (true, Some(last)) = (goes_on, problems.last_mut()) {

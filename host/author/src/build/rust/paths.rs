@@ -21,10 +21,10 @@ enum FlagSource {
     Build,
 }
 
-/// Has cargo give the compiler these flags, beside those that the author wants.
+/// Makes cargo pass these flags to the compiler, in addition to the author's flags.
 pub fn add(cargo: &mut Command, flags: &[String], project: &Path) {
     let place = FlagSource::find(project, |name| std::env::var(name).ok());
-    // A list of texts is written in TOML as in JSON.
+    // TOML has the same syntax as JSON for a list of strings.
     let list = || serde_json::Value::from(flags).to_string();
     match place {
         FlagSource::Environment(wanted) => {
@@ -38,8 +38,8 @@ pub fn add(cargo: &mut Command, flags: &[String], project: &Path) {
     };
 }
 
-/// Names in place of the folders of dependencies, the project, the target folder and the standard
-/// library. The last that fits counts.
+/// Returns flags that rename the folders of dependencies, the project, the target folder and the
+/// standard library. The last one that matches applies.
 pub fn flags(metadata: &Metadata, sysroot: &Path, commit: &str) -> Vec<String> {
     let library = sysroot.join("lib/rustlib/src/rust");
     let packages = metadata.packages.iter().filter_map(|package| {
@@ -48,13 +48,13 @@ pub fn flags(metadata: &Metadata, sysroot: &Path, commit: &str) -> Vec<String> {
         Some((folder.to_owned(), name))
     });
     let others = [
-        // As it is called where its sources are not installed.
+        // This is the folder's name in a standard library without installed sources.
         (library, format!("/rustc/{commit}")),
         (metadata.workspace_root.clone(), "/project".to_owned()),
         (metadata.target_directory.clone(), "/target".to_owned()),
     ];
     let mut names: Vec<(PathBuf, String)> = packages.chain(others).collect();
-    // One may lie in another: the inner one counts.
+    // If a folder lies in another one, the inner one applies.
     names.sort_by_key(|(folder, _)| folder.components().count());
     names
         .iter()
@@ -86,10 +86,11 @@ impl FlagSource {
     }
 }
 
-/// Whether a configuration has flags for this target, or for targets that this may be one of.
+/// Returns whether a configuration has flags for this target, or for a set of targets that may
+/// include it.
 fn has_flags_for_the_target(file: &Path) -> bool {
     let text = std::fs::read_to_string(file).unwrap_or_default();
-    // One that is wrong is for cargo to complain of.
+    // Cargo itself reports a configuration that is wrong.
     let config: toml::Table = toml::from_str(&text).unwrap_or_default();
     let targets = config.get("target").and_then(|targets| targets.as_table());
     targets.into_iter().flatten().any(|(name, target)| {
@@ -98,7 +99,7 @@ fn has_flags_for_the_target(file: &Path) -> bool {
     })
 }
 
-/// Of what `rustc --version --verbose` says.
+/// Returns the commit in the output of `rustc --version --verbose`.
 pub fn commit(said: &str) -> &str {
     let line = said
         .lines()

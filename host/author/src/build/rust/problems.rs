@@ -1,16 +1,17 @@
-//! What the compiler finds wrong, as cargo passes it on to programs.
+//! The compiler's errors, from cargo's output for programs.
 
 use serde::Deserialize;
 
 use super::super::problem::{OF_ANOTHER_TYPE, Problem};
 
-/// Where a package brings along sources of another language, or names a library of the system.
+/// The advice for a package that contains sources of another language, or links a library of the
+/// system.
 const NATIVE: &str = "native code can't go into a component, unless it is compiled for wasm32-wasip2: take a package that is Rust all through";
 
-/// What to do where a function of a tool ends without a result.
+/// The advice for a function of a tool that ends without a result.
 const NO_RESULT: &str = "end each path with what the function promises: Ok(Output::text(…))";
 
-/// A line of what cargo writes, if it is a message of the compiler's.
+/// A line of cargo's output, if it is a message of the compiler.
 #[derive(Deserialize)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 enum Line {
@@ -21,7 +22,7 @@ enum Line {
     Other,
 }
 
-/// The compiler's own form: <https://doc.rust-lang.org/rustc/json.html>.
+/// A message in the compiler's own format: <https://doc.rust-lang.org/rustc/json.html>.
 #[derive(Deserialize)]
 pub struct Diagnostic {
     message: String,
@@ -42,7 +43,7 @@ struct Span {
     label: Option<String>,
 }
 
-/// All that the compiler said.
+/// Returns the messages of the compiler.
 pub fn diagnostics(written: &[u8]) -> Vec<Diagnostic> {
     let lines = written.split(|byte| *byte == b'\n');
     let message = |line: &[u8]| match serde_json::from_slice(line) {
@@ -52,17 +53,18 @@ pub fn diagnostics(written: &[u8]) -> Vec<Diagnostic> {
     lines.filter_map(message).collect()
 }
 
-/// As it shows them to people.
+/// Returns the messages as the compiler shows them to people.
 pub fn rendered(diagnostics: &[Diagnostic]) -> String {
     let texts = diagnostics.iter().filter_map(|it| it.rendered.as_deref());
     let texts: Vec<_> = texts.map(str::trim_end).collect();
     texts.join("\n")
 }
 
-/// The errors among them, and what else cargo itself said of a build that failed.
+/// Returns the errors among these messages. If there are none, returns the problem that cargo
+/// itself reported.
 pub fn of(diagnostics: &[Diagnostic], said: &str) -> Vec<Problem> {
     let errors = diagnostics.iter().filter(|it| it.level == "error");
-    // The sum of those before.
+    // This one only counts the errors before it.
     let errors = errors.filter(|it| !it.message.starts_with("aborting due to "));
     let problems: Vec<_> = errors.map(Diagnostic::problem).collect();
     if problems.is_empty() {
@@ -84,7 +86,7 @@ impl Diagnostic {
         let span = self.spans.iter().find(|span| span.is_primary);
         let label = span.and_then(|span| span.label.as_deref());
         let help = self.children.iter().find(|child| child.level == "help");
-        // Its spans are in the excerpt, without which it may be half a sentence.
+        // A help with spans refers to the excerpt, and may be half a sentence without it.
         let whole = help
             .filter(|help| help.spans.is_empty())
             .map(|help| help.message.replace('\n', " "));
@@ -103,7 +105,7 @@ impl Diagnostic {
         }
     }
 
-    /// Where the compiler itself has none.
+    /// Returns advice for an error if the compiler has none.
     fn help(&self) -> Option<&'static str> {
         if self.message != "mismatched types" {
             return None;
@@ -117,7 +119,7 @@ impl Diagnostic {
         }
     }
 
-    /// The linker's words stand in a note, below a command line that fills a screen.
+    /// Returns the linker's error. It is in a note, below a command line that fills a screen.
     fn said_by_the_linker(&self) -> Option<String> {
         if !self.message.starts_with("linking with ") {
             return None;
@@ -141,7 +143,8 @@ impl Span {
     }
 }
 
-/// A package with a script that failed, most often since it compiles something else than Rust.
+/// Returns the problem of a package whose build script failed, usually because it compiles
+/// something other than Rust.
 fn of_cargo(said: &str) -> Option<Problem> {
     let mut lines = said.lines();
     let message = lines.find_map(|line| line.strip_prefix("error: failed to run custom build "))?;

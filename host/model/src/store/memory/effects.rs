@@ -1,4 +1,4 @@
-//! What the host saw actions do.
+//! Effects of actions in the in-memory store.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::pending::ActionId;
 use crate::store::{Room, StoreError};
 
 impl Stack {
-    /// Keeps what an action does, which counts for so many bytes.
+    /// Keeps the effects of an action, which take `bytes` of the session's room.
     pub fn keep_effects(
         &mut self,
         action: &ActionId,

@@ -1,4 +1,4 @@
-//! What was spent of budgets.
+//! Spending under budgets in the in-memory store.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::pending::ActionId;
 use crate::store::{Budget, SPENDING_KEPT, Spending, Spent};
 
-/// What was spent, by account. Its clock can't be set.
+/// The spending of each account. The clock can't be set.
 #[derive(Debug, Default)]
 pub(super) struct Accounts(HashMap<String, Account>);
 
@@ -48,9 +48,9 @@ impl Accounts {
 
 #[derive(Debug)]
 struct Account {
-    /// The last recorded at the back.
+    /// The entries, last recorded at the back.
     entries: VecDeque<Entry>,
-    /// What any budget of it has asked for so far.
+    /// The longest retention of the account's budgets so far.
     kept: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! One session's stack.
+//! The stack of one session.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -18,11 +18,11 @@ use crate::store::{
 
 #[derive(Debug, Default)]
 pub(super) struct Stack {
-    /// All that are not resolved, topmost last.
+    /// The open actions, topmost last.
     pub open: Vec<Open>,
-    /// What all of them count for.
+    /// The total size of the open actions, as counted for limits.
     pub bytes: u64,
-    /// Oldest first. Searched only for an id that is not open, which is rare.
+    /// The resolved actions, oldest first. Searched only for an id that is not open, which is rare.
     pub resolved: VecDeque<(ActionId, Decision)>,
     pub last_token: u64,
 }
@@ -33,22 +33,22 @@ pub(super) struct Open {
     pub guest_state: Option<Vec<u8>>,
     pub call: Option<Arc<PackedCall>>,
     pub effects: Option<Arc<EffectsRecord>>,
-    /// What these count for, of `bytes`.
+    /// The part of `bytes` that the effects take.
     pub effects_bytes: u64,
     pub bytes: u64,
     pub attempts: u32,
     pub last_error: Option<String>,
     pub interruption: Interruption,
-    /// It is volatile, and its instance is gone.
+    /// True if the action is volatile and its instance is gone.
     pub lost: bool,
-    /// Somebody is carrying out a decision, under a token.
+    /// The decision that is being carried out, and the token of its claim.
     pub claim: Option<(Decision, u64)>,
-    /// The last ones, the first of them first.
+    /// The latest denials, oldest first.
     pub denials: VecDeque<DenialRecord>,
 }
 
 impl Open {
-    /// Nothing was tried under the claim.
+    /// Undoes a claim under which nothing was tried.
     pub fn unclaim(&mut self, decision: Decision) {
         self.claim = None;
         if decision == Decision::Apply {
@@ -104,7 +104,7 @@ impl Open {
         brief
     }
 
-    /// Where it is not claimed.
+    /// Returns the state of an action that is not claimed.
     fn state(&self) -> ActionState {
         match (self.lost, self.interruption.is_some()) {
             (true, _) => ActionState::Lost,
@@ -122,7 +122,7 @@ impl Stack {
         }
     }
 
-    /// Puts actions in the place of pending ones, and tells which went for them.
+    /// Replaces pending actions with new ones, and returns the replaced ones.
     pub fn replace(
         &mut self,
         push: Push,
@@ -207,9 +207,10 @@ impl Stack {
         })
     }
 
-    /// The place of what was claimed under this lease, and the decision about it.
+    /// Returns the position of the action that was claimed under this lease, and the decision about
+    /// it.
     pub fn claimed(&self, lease: &Lease) -> Option<(usize, Decision)> {
-        // Tokens begin anew in a session that was forgotten, ids never do.
+        // Tokens start over in a session that was forgotten, but ids don't repeat.
         let same = |open: &Open| open.action.id == lease.action;
         let position = self.open.iter().rposition(same)?;
         let (decision, token) = self.open[position].claim?;
