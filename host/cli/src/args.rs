@@ -25,7 +25,7 @@ pub mod values;
 use std::ffi::OsString;
 use std::time::Duration;
 
-use airlock_desk::configuration::Given;
+use airlock_desk::configuration::{Given, Settings};
 use airlock_desk::session::SessionChoice;
 use airlock_host::pending::Decision;
 use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand};
@@ -235,27 +235,29 @@ pub struct CompletionsArgs {
 }
 
 impl RunArgs {
-    /// What is asked for here and in the configuration.
+    /// Returns what holds of these arguments and the configuration.
     ///
     /// # Errors
-    /// Where something is wrong in the configuration.
-    pub fn request(self) -> Result<run::Request, Failure> {
+    /// If something is wrong in the configuration.
+    pub fn settings(&self) -> Result<Settings, Failure> {
+        let given = Given {
+            workspace: self.session.workspace.clone(),
+            timeout: self.call.timeout,
+            max_memory: self.call.memory_bytes(),
+            expires: self.expires,
+            rehearse: self.rehearse.map(Into::into),
+            grants: self.grants.iter().copied().map(Into::into).collect(),
+            ..Given::default()
+        };
+        configured::settings(self.store.config.as_deref(), &given)
+    }
+
+    /// Returns the request, for these [settings](Self::settings).
+    pub fn request(self, settings: Settings) -> run::Request {
         let args = self;
-        let settings = configured::settings(
-            args.store.config.as_deref(),
-            &Given {
-                workspace: args.session.workspace,
-                timeout: args.call.timeout,
-                max_memory: args.call.memory_bytes(),
-                expires: args.expires,
-                rehearse: args.rehearse.map(Into::into),
-                grants: args.grants.into_iter().map(Into::into).collect(),
-                ..Given::default()
-            },
-        )?;
         let apply = args.apply.map(|reason| (Decision::Apply, reason));
         let discard = args.discard.map(|reason| (Decision::Discard, reason));
-        Ok(run::Request {
+        run::Request {
             plugin: args.plugin,
             tool: args.tool,
             params: args.params,
@@ -273,7 +275,7 @@ impl RunArgs {
             confirm_effects: args.confirm_effects,
             notify: args.notify,
             store: args.store.into(),
-        })
+        }
     }
 }
 

@@ -30,7 +30,7 @@ use crate::commands::author;
 #[cfg(feature = "serve")]
 use crate::commands::serve;
 use crate::commands::{
-    config, inspect, log, pending, plugins, policy, refresh, resolve, run, show, store,
+    config, inspect, log, pending, plugins, policy, refresh, resolve, show, store,
 };
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
@@ -46,20 +46,17 @@ fn main() -> ExitCode {
         return Exit::Done.into();
     }
     let words: Vec<OsString> = env::args_os().collect();
-    let exit = match Cli::try_parse_from(&words) {
-        Ok(cli) => answer(cli),
-        Err(error) => match RunLine::of(words, &error) {
-            Some(line) => answer_line(line),
-            None => args::usage::report(&error),
-        },
+    let exit = match RunLine::of(&words) {
+        Ok(Some(line)) => Ok(answer_line(line)),
+        Ok(None) => Cli::try_parse_from(&words).map(answer),
+        Err(error) => Err(error),
     };
-    exit.into()
+    exit.unwrap_or_else(|error| args::usage::report(&error))
+        .into()
 }
 
-/// Runs the command line of a tool that has its own options.
 fn answer_line(line: RunLine) -> Exit {
-    terminal::style::use_everywhere(line.color.into());
-    terminal::log::start(line.verbose);
+    terminal::log::start(line.verbose());
     let mut out = Output::new(line.format());
     let done = block_on(line.run(&mut out));
     finish(done, out)
@@ -87,7 +84,8 @@ fn finish(done: Result<Exit, Failure>, mut out: Output) -> Exit {
 /// Runs a command. From here on, the code handles requests and not the command line.
 fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     match command {
-        Command::Run(args) => block_on(run::run(&args.request()?, None, verbose, out)),
+        // `RunLine` has all lines with a plugin.
+        Command::Run(_) => Err(Failure::usage("`run` needs a plugin")),
         Command::Pending(args) => block_on(pending::list(&args.request(verbose > 0)?, out)),
         Command::Policy(PolicyCommand::Explain(args)) => {
             block_on(policy::explain(&args.id, &args.store.into(), verbose, out))

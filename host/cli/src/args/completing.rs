@@ -19,7 +19,7 @@ use clap_complete::engine::{CompletionCandidate, PathCompleter, ValueCompleter};
 use clap_complete::env::{CompleteEnv, Elvish, EnvCompleter, Fish, Powershell, Shells, Zsh};
 
 use super::Cli;
-use super::run_line::{self, lenient};
+use super::run_line::{self, host_part};
 use crate::bundled::CATALOG;
 use crate::commands::run::call;
 use crate::failure::Failure;
@@ -93,7 +93,7 @@ fn command() -> Command {
 }
 
 fn tool_options() -> Option<super::tool_options::ToolOptions> {
-    let matches = lenient(&words())?;
+    let matches = host_part(&words())?;
     let run = matches.subcommand_matches("run")?;
     let plugin = run.get_one::<OsString>("plugin")?;
     let tool = run.get_one::<String>("tool");
@@ -152,7 +152,7 @@ pub struct Tools;
 impl ValueCompleter for Tools {
     fn complete(&self, current: &OsStr) -> Vec<CompletionCandidate> {
         let tools = || {
-            let matches = lenient(&words())?;
+            let matches = host_part(&words())?;
             let run = matches.subcommand_matches("run")?;
             let loaded = block_on(loaded(run.get_one::<OsString>("plugin")?))?;
             let tools = loaded.tools();

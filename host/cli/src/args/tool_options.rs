@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use airlock_host::tool::ToolDefinition;
-use airlock_render::Block;
+use airlock_render::{Block, escape_line};
 use clap::builder::PossibleValuesParser;
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use crate::commands::params::given::Given;
@@ -18,6 +19,16 @@ use crate::failure::Failure;
 pub struct ToolOptions {
     tool: String,
     options: Vec<ToolOption>,
+    clashes: Vec<Clash>,
+}
+
+/// A param with the name of an option that the command has, too.
+#[derive(Debug, Clone)]
+struct Clash {
+    /// The command's option, without the dashes.
+    long: String,
+    /// The name of the tool's.
+    instead: String,
 }
 
 #[derive(Debug, Clone)]
@@ -39,7 +50,9 @@ impl ToolOptions {
             .map(str::to_owned)
             .collect();
         taken.extend(["help".to_owned(), "version".to_owned()]);
+        let own = taken.clone();
         let mut options: Vec<ToolOption> = Vec::new();
+        let mut clashes = Vec::new();
         for param in params::of(&tool.parameters.value()) {
             let Some(name) = name_of(&param.place) else {
                 continue;
@@ -47,10 +60,15 @@ impl ToolOptions {
             let full = format!("param.{name}");
             let mut names = vec![kebab(&name), name, full];
             names.dedup();
+            let clash = names.iter().find(|name| own.contains(*name)).cloned();
             names.retain(|name| taken.insert(name.clone()));
             if names.is_empty() {
                 continue;
             }
+            clashes.extend(clash.map(|long| Clash {
+                long,
+                instead: names[0].clone(),
+            }));
             options.push(ToolOption {
                 long: names.remove(0),
                 aliases: names,
@@ -58,7 +76,11 @@ impl ToolOptions {
             });
         }
         let tool = tool.name.clone();
-        Self { tool, options }
+        Self {
+            tool,
+            options,
+            clashes,
+        }
     }
 
     /// The command with these options. They are left out of its help, where each row is the host's
@@ -73,11 +95,12 @@ impl ToolOptions {
     /// # Errors
     /// Where a word is no value of its param's type.
     pub fn read(&self, matches: &ArgMatches) -> Result<Vec<Given>, Failure> {
+        self.check_clashes(matches)?;
         let mut all: Vec<(usize, Given)> = Vec::new();
         for option in &self.options {
-            let negated = option.negated();
-            if let Some(mut indices) = matches.indices_of(&option.long) {
-                let occurrences = matches.get_occurrences::<String>(&option.long);
+            let (id, negated) = (option.id(), option.negated());
+            if let Some(mut indices) = matches.indices_of(&id) {
+                let occurrences = matches.get_occurrences::<String>(&id);
                 for words in occurrences.into_iter().flatten() {
                     let words: Vec<&str> = words.map(String::as_str).collect();
                     let index = indices.next().unwrap_or_default();
@@ -102,6 +125,23 @@ impl ToolOptions {
         Ok(all.into_iter().map(|(_, given)| given).collect())
     }
 
+    /// Refuses an option after the plugin's name that could be meant for the tool as well.
+    fn check_clashes(&self, matches: &ArgMatches) -> Result<(), Failure> {
+        let plugin = index_of(matches, "plugin");
+        let after = |clash: &&Clash| index_of(matches, &clash.long.replace('-', "_")) > plugin;
+        let Some(Clash { long, instead }) = self.clashes.iter().find(after) else {
+            return Ok(());
+        };
+        let tool = escape_line(&self.tool);
+        let message = format!(
+            "`--{long}` after the plugin's name is ambiguous: `airlock run` has it, and `{tool}` has a param of that name"
+        );
+        let hint = format!(
+            "write `--{instead}` for the tool's, or put `--{long}` before the plugin's name for Airlock's"
+        );
+        Err(Failure::usage(message).with_hint(hint))
+    }
+
     /// The table of the options, in the tool's own words.
     pub fn described(&self) -> Block {
         let title = format!("Params of {}:", self.tool);
@@ -116,7 +156,7 @@ impl ToolOptions {
 
 impl ToolOption {
     fn args(&self, hidden: bool) -> Vec<Arg> {
-        let arg = Arg::new(self.long.clone())
+        let arg = Arg::new(self.id())
             .long(self.long.clone())
             .aliases(self.aliases.clone())
             .value_name(self.param.typed.value_name())
@@ -127,7 +167,7 @@ impl ToolOption {
                 let negated = Arg::new(self.negated())
                     .long(self.negated())
                     .action(ArgAction::SetTrue)
-                    .conflicts_with(self.long.clone())
+                    .conflicts_with(self.id())
                     .hide(true);
                 let arg = arg
                     .num_args(0..=1)
@@ -158,6 +198,11 @@ impl ToolOption {
         }
     }
 
+    /// Returns the argument's id, which no option of the command has.
+    fn id(&self) -> String {
+        format!("param.{}", self.long)
+    }
+
     fn negated(&self) -> String {
         format!("no-{}", self.long)
     }
@@ -173,6 +218,13 @@ impl ToolOption {
         let message = format!("the value {word:?} of `--{}` {wrong}", self.long);
         Failure::usage(message).quoting()
     }
+}
+
+/// Returns where an argument is on the command line, if it is there.
+fn index_of(matches: &ArgMatches, id: &str) -> Option<usize> {
+    let source = matches.try_contains_id(id).ok().filter(|it| *it)?;
+    let is_typed = matches.value_source(id) == Some(ValueSource::CommandLine);
+    matches.index_of(id).filter(|_| source && is_typed)
 }
 
 /// What the option is called, where it can be one: dots part the names of objects.
@@ -267,6 +319,41 @@ mod tests {
             "where.path",
         ];
         assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn an_option_that_the_tool_has_too_is_airlocks_before_the_plugins_name_alone() {
+        let options = options(json!({
+            "apply": {"type": "string"},
+            "max_memory": {"type": "integer"},
+            "text": {"type": "string"},
+        }));
+        let check = |line: &str, expected: Result<usize, &str>| {
+            let command = Cli::command().mut_subcommand("run", |run| options.add_to(run, false));
+            let matches = command.try_get_matches_from(line.split(' ')).unwrap();
+            let read = options.read(matches.subcommand_matches("run").unwrap());
+            let read = read.map(|given| given.len());
+            match (read, expected) {
+                (Ok(count), Ok(expected)) => assert_eq!(count, expected, "{line}"),
+                (Err(failure), Err(expected)) => {
+                    let json = failure.to_json().to_string();
+                    assert!(json.contains(expected), "{line}: {json}");
+                }
+                (read, _) => panic!("{line}: {:?}", read.ok()),
+            }
+        };
+        check("airlock run --apply why p", Ok(0));
+        check("airlock run --apply why p --param.apply 1 --text x", Ok(2));
+        check("airlock run p --max_memory 3", Ok(1));
+        check("airlock run p --session s --text x", Ok(1));
+        check(
+            "airlock run p --text x --apply why",
+            Err("write `--param.apply`"),
+        );
+        check(
+            "airlock run p --max-memory 3",
+            Err("put `--max-memory` before"),
+        );
     }
 
     #[test]

@@ -32,7 +32,6 @@ use crate::commands::context::{CommandContext, OwnDecisions};
 use crate::commands::params::given::Given;
 use crate::commands::{rehearsed, still_pending};
 use crate::failure::{Exit, Failure};
-use crate::load;
 use crate::rules;
 use crate::terminal::confirming::{self, OperatorRules};
 use crate::terminal::interrupt::Interrupt;
@@ -74,10 +73,10 @@ pub struct Request {
 const REASON: &str =
     "undecided when `airlock run` ended, and the tool keeps its preview only in memory";
 
-/// Runs the command. `loaded` is the plugin, if it is already loaded.
+/// Runs the command with its plugin.
 pub async fn run(
     request: &Request,
-    loaded: Option<Loaded>,
+    loaded: Loaded,
     verbose: u8,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
@@ -86,13 +85,6 @@ pub async fn run(
     confirming::check(request.confirm_effects, out.is_json())?;
     let interrupt = Interrupt::watch();
     let progress = Progress::new(verbose);
-    let loaded = match loaded {
-        Some(loaded) => loaded,
-        None => {
-            let limits = request.limits.clone();
-            load::load(&request.plugin, limits, &interrupt, &progress).await?
-        }
-    };
     let tool = called.tool_of(&loaded)?.to_owned();
     let tool = tool.as_str();
     called.tell_what_was_left_out(&loaded);
