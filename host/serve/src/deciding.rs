@@ -81,7 +81,8 @@ impl Decider {
         };
         let asking = async {
             let Some(request) = self.request(&call, &action.id, how.clone()).await? else {
-                return Ok((None, self.resolved_elsewhere(&action.id).await));
+                let found = self.rules.store.durable().find(&action.id).await;
+                return Ok((None, Reply::Elsewhere(found.ok().flatten().map(Box::new))));
             };
             let reply = self.ask(&request, call.task, &call.question).await;
             Ok((Some(request), reply))

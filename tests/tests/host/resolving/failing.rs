@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use airlock_host::pending::{ActionId, Decision};
 use airlock_host::{Error, Limits, Resolution};
 use airlock_tests::{Puppet, durable, push};
 use serde_json::{Value, json};
@@ -111,6 +112,23 @@ async fn an_apply_may_succeed_at_a_later_attempt() {
         assert_eq!(outcome.text(), "at last");
         assert!(puppet.labels().await.is_empty());
     }
+}
+
+#[tokio::test]
+async fn a_decision_about_a_review_does_not_count_after_another_attempt() {
+    let puppet = Puppet::new().await;
+    let steps = json!([{"do": "fail-until-attempt", "n": 2}, {"do": "text", "text": "at last"}]);
+    let id: ActionId = puppet.push(durable("Flaky", steps)).await.into();
+    let review = async || puppet.session.review(&id).await.unwrap().unwrap();
+    let before = review().await;
+    puppet.resolve(Resolution::apply("")).await.unwrap_err();
+    let late = before.decided(Decision::Apply, "");
+    let error = puppet.resolve(late).await.unwrap_err();
+    assert_eq!(error.kind(), "refused");
+    let now = review().await;
+    assert_eq!(now.action.attempts, 1);
+    let outcome = puppet.resolve(now.decided(Decision::Apply, "")).await;
+    assert_eq!(outcome.unwrap().text(), "at last");
 }
 
 // Rule 5.
