@@ -8,7 +8,7 @@ use crate::form::Form;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Params {
-    /// Which files to look at: paths or globs, relative to the workspace, for example
+    /// The files to rename: paths or globs, relative to the workspace, for example
     /// `photos/*.jpg`, `**/*.{md,txt}` or `notes/todo.md`. Globs skip hidden files unless the
     /// pattern has the dot too.
     #[schemars(length(min = 1))]
@@ -21,14 +21,14 @@ pub(crate) struct Params {
     #[schemars(length(min = 1))]
     pub(crate) find: String,
 
-    /// What replaces each match. `$1` or `{1}` is a group, `{name}` a named group, `$$` a dollar
-    /// sign. `{1:upper}`, `{1:lower}`, `{1:title}` and `{1:sentence}` change the group's case;
-    /// `{1:3}` writes a group of digits with leading zeros as 007. `{n}` counts the files that
-    /// match, with numbers inside their names taken as numbers (`a2` before `a10`); `{n:3}` counts
-    /// 001, 002, and so on. For example `beach-{n:3}.jpg`, `$2-$1` or `{1:lower}.txt`.
+    /// The replacement for each match. `$1` or `{1}` is a group, `{name}` a named group, `$$` a
+    /// dollar sign. `{1:upper}`, `{1:lower}`, `{1:title}` and `{1:sentence}` change the group's
+    /// case; `{1:3}` writes a group of digits with leading zeros as 007. `{n}` counts the files
+    /// that match, with numbers inside their names taken as numbers (`a2` before `a10`); `{n:3}`
+    /// counts 001, 002, and so on. For example `beach-{n:3}.jpg`, `$2-$1` or `{1:lower}.txt`.
     pub(crate) replace: String,
 
-    /// What `{n}` is for the first file.
+    /// The value of `{n}` for the first file.
     #[serde(default = "one")]
     pub(crate) start: u32,
 

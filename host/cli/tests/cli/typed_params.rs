@@ -96,7 +96,7 @@ fn the_help_of_a_plugin_lists_its_params_behind_a_margin() {
     };
     let params = [
         "Params of batch_rename_preview:",
-        "│ --files        array of string  yes       Which files to look at",
+        "│ --files        array of string  yes       The files to rename",
         "│ --start        integer          no",
     ];
     check(&["run", "batch-rename", "--help"], &params);
@@ -126,7 +126,7 @@ fn who_sits_at_a_terminal_is_asked_for_what_is_missing() {
     let given = ["run", "batch-rename", "--find", "jpeg$"];
     let mut terminal = Terminal::run(folder.path(), &given);
     terminal
-        .sees("files (array of string): Which files")
+        .sees("files (array of string): The files")
         .sees("files, one on each line, then an empty line: ")
         .types("a.jpeg")
         .sees("… ")
