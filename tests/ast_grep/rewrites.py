@@ -41,4 +41,6 @@ REWRITES = [
     ("cpp", "static_cast<$T>($A)", "($T)$A"),
     ("java", "$A.equals($B)", "$A == $B"),
     ("java", "new $T($$$A)", "make($$$A, $T.class)"),
+    ("json", '{"name": $A}', '{"title": $A}'),
+    ("html", "<b>$A</b>", "<strong>$A</strong>"),
 ]
