@@ -8,6 +8,7 @@ import pty
 import re
 import select
 import shlex
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -40,6 +41,8 @@ def run(program: str, folder: Path) -> str:
         "XDG_STATE_HOME": str(folder / "state"),
         "XDG_CACHE_HOME": str(folder / "cache"),
     }
+    # Compiles the plugin before, so that the picture has no progress line.
+    subprocess.run([program, "inspect", "batch-rename"], env=environment, stdout=subprocess.DEVNULL, check=True)
     child, terminal = pty.fork()
     if child == 0:
         os.chdir(folder / "photos")
