@@ -23,6 +23,7 @@ pub mod usage;
 pub mod values;
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::time::Duration;
 
 use airlock_desk::configuration::{Given, Settings};
@@ -235,11 +236,8 @@ pub struct CompletionsArgs {
 }
 
 impl RunArgs {
-    /// Returns what holds of these arguments and the configuration.
-    ///
-    /// # Errors
-    /// If something is wrong in the configuration.
-    pub fn settings(&self) -> Result<Settings, Failure> {
+    /// Returns the settings of these arguments, which override those of the configuration.
+    pub fn given(&self) -> (Option<&Path>, Given) {
         let given = Given {
             workspace: self.session.workspace.clone(),
             timeout: self.call.timeout,
@@ -249,7 +247,16 @@ impl RunArgs {
             grants: self.grants.iter().copied().map(Into::into).collect(),
             ..Given::default()
         };
-        configured::settings(self.store.config.as_deref(), &given)
+        (self.store.config.as_deref(), given)
+    }
+
+    /// Returns the settings of these arguments and the configuration.
+    ///
+    /// # Errors
+    /// If something is wrong in the configuration.
+    pub fn settings(&self) -> Result<Settings, Failure> {
+        let (config, given) = self.given();
+        configured::settings(config, &given)
     }
 
     /// Returns the request, for these [settings](Self::settings).

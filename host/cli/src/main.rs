@@ -47,16 +47,18 @@ fn main() -> ExitCode {
     }
     let words: Vec<OsString> = env::args_os().collect();
     let exit = match RunLine::of(&words) {
-        Ok(Some(line)) => Ok(answer_line(line)),
-        Ok(None) => Cli::try_parse_from(&words).map(answer),
-        Err(error) => Err(error),
+        Some(line) => answer_line(line),
+        None => match Cli::try_parse_from(&words) {
+            Ok(cli) => answer(cli),
+            Err(error) => args::usage::report(&error),
+        },
     };
-    exit.unwrap_or_else(|error| args::usage::report(&error))
-        .into()
+    exit.into()
 }
 
 fn answer_line(line: RunLine) -> Exit {
-    terminal::log::start(line.verbose());
+    terminal::style::use_everywhere(line.color.into());
+    terminal::log::start(line.verbose);
     let mut out = Output::new(line.format());
     let done = block_on(line.run(&mut out));
     finish(done, out)
@@ -84,7 +86,7 @@ fn finish(done: Result<Exit, Failure>, mut out: Output) -> Exit {
 /// Runs a command. From here on, the code handles requests and not the command line.
 fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     match command {
-        // `RunLine` has all lines with a plugin.
+        // `RunLine` has all lines that name a plugin.
         Command::Run(_) => Err(Failure::usage("`run` needs a plugin")),
         Command::Pending(args) => block_on(pending::list(&args.request(verbose > 0)?, out)),
         Command::Policy(PolicyCommand::Explain(args)) => {

@@ -81,8 +81,13 @@ impl Decider {
         };
         let asking = async {
             let Some(request) = self.request(&call, &action.id, how.clone()).await? else {
-                let found = self.rules.store.durable().find(&action.id).await;
-                return Ok((None, Reply::Elsewhere(found.ok().flatten().map(Box::new))));
+                let found = self.rules.store.durable().find(&action.id).await?;
+                return match found {
+                    Some(record) if record.resolved.is_none() => {
+                        Err(Error::ResolutionInProgress(record.action.id))
+                    }
+                    found => Ok((None, Reply::Elsewhere(found.map(Box::new)))),
+                };
             };
             let reply = self.ask(&request, call.task, &call.question).await;
             Ok((Some(request), reply))
@@ -139,15 +144,16 @@ impl Decider {
         }))
     }
 
-    /// Returns the reviews of the other actions that a person may choose.
+    /// Returns the reviews of the other actions that a person may choose, with what is known
+    /// already.
     async fn others(&self, id: &ActionId) -> Vec<Review> {
         // If the stack can't be read, the decision reports that.
         let pending = self.session.pending().await.unwrap_or_default();
-        let others = pending.iter().map(|it| &it.action.id);
         let mut reviews = Vec::new();
-        for other in others.take(CHOICES).filter(|it| *it != id) {
-            if let Ok(Some(review)) = self.session.review(other).await {
-                reviews.push(review);
+        for other in pending.into_iter().take(CHOICES) {
+            if other.action.id != *id {
+                let effects = self.session.effects(&other.action.id).await;
+                reviews.push(Review::new(other, effects.ok().flatten()));
             }
         }
         reviews

@@ -3,14 +3,17 @@
 
 use std::ffi::OsString;
 
+use airlock_desk::configuration::Settings;
 use airlock_desk::plugin::Loaded;
+use airlock_host::Limits;
 use airlock_host::tool::ToolDefinition;
 use airlock_render::{Block, Line};
 use clap::error::ErrorKind;
-use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches, Parser};
+use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
 
 use super::tool_options::ToolOptions;
 use super::usage;
+use super::values::ColorWhen;
 use super::{Cli, RunArgs};
 use crate::commands::params::given::Given;
 use crate::commands::run::{self, call};
@@ -19,45 +22,34 @@ use crate::load;
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::{Format, Output};
 use crate::terminal::progress::Progress;
-use crate::terminal::style;
 
-/// A line of `run` and the part of it that doesn't depend on the plugin.
+/// A line of `run`.
 pub struct RunLine {
     words: Vec<OsString>,
-    /// The arguments without the tool's params.
-    args: RunArgs,
-    wants_help: bool,
-    verbose: u8,
+    /// The arguments as far as they can be read without the plugin: a hint of what to load. The
+    /// whole line decides.
+    hint: RunArgs,
+    pub color: ColorWhen,
+    pub verbose: u8,
 }
 
 impl RunLine {
-    /// Returns the line if these words are one of `run` that names a plugin.
-    ///
-    /// # Errors
-    /// If an option of `run` is wrong.
-    pub fn of(words: &[OsString]) -> Result<Option<Self>, clap::Error> {
-        let Some(host_words) = host_words(words) else {
-            return Ok(None);
-        };
-        let cli = Cli::try_parse_from(host_words)?;
-        let super::Command::Run(args) = cli.command else {
-            return Ok(None);
-        };
-        style::use_everywhere(cli.color.into());
-        Ok(Some(Self {
-            args,
-            wants_help: words.iter().any(is_help),
-            verbose: cli.verbose,
-            words: words.to_vec(),
-        }))
-    }
-
-    pub fn verbose(&self) -> u8 {
-        self.verbose
+    /// Returns the line if these words seem to be one of `run` that names a plugin.
+    pub fn of(words: &[OsString]) -> Option<Self> {
+        let cli = Cli::from_arg_matches(&host_part(words)?).ok()?;
+        match cli.command {
+            super::Command::Run(hint) => Some(Self {
+                words: words.to_vec(),
+                hint,
+                color: cli.color,
+                verbose: cli.verbose,
+            }),
+            _ => None,
+        }
     }
 
     pub fn format(&self) -> Format {
-        if self.args.json && !self.wants_help {
+        if self.hint.json {
             Format::Json
         } else {
             Format::Text
@@ -70,18 +62,45 @@ impl RunLine {
     /// As `run`.
     pub async fn run(self, out: &mut Output) -> Result<Exit, Failure> {
         let (interrupt, progress) = (Interrupt::watch(), Progress::new(self.verbose));
-        let settings = self.args.settings()?;
-        let plugin = &self.args.plugin;
-        let loaded = load::load(plugin, settings.limits(), &interrupt, &progress).await?;
-        let word = self.args.tool.as_deref();
+        let load = |plugin: OsString, limits: Limits| {
+            let (interrupt, progress) = (interrupt.clone(), progress.clone());
+            async move { load::load(&plugin, limits, &interrupt, &progress).await }
+        };
+        let settings = match self.hint.settings() {
+            // Help needs no configuration.
+            Err(failure) if !self.words.iter().any(is_help) => return Err(failure),
+            settings => settings,
+        };
+        let limits = settings
+            .as_ref()
+            .map_or_else(|_| Limits::default(), Settings::limits);
+        let loaded = load(self.hint.plugin.clone(), limits.clone()).await?;
+        let word = self.hint.tool.as_deref();
         let word = word.filter(|word| !call::is_params(word));
-        let tool = call::definition(&loaded, plugin, word);
-        if self.wants_help {
-            return Ok(self.help(tool.ok(), &loaded, out));
+        let tool = call::definition(&loaded, &self.hint.plugin, word);
+        let options = tool.as_ref().map(|tool| options_of(tool));
+        let parsed = parse(&self.words, options.as_ref().ok());
+        if let Err(error) = &parsed
+            && error.kind() == ErrorKind::DisplayHelp
+        {
+            return Ok(self.help(tool.ok(), &loaded));
         }
-        let (args, given) = match parse(&self.words, &options_of(tool?)) {
+        tool?;
+        let (args, given) = match parsed {
             Ok(parsed) => parsed?,
             Err(error) => return Ok(usage::report(&error)),
+        };
+        let settings = if args.given() == self.hint.given() {
+            settings?
+        } else {
+            args.settings()?
+        };
+        // The room of an engine depends on its limits. A value of a tool's option can look like an
+        // option of `run`.
+        let loaded = if settings.limits() == limits {
+            loaded
+        } else {
+            load(args.plugin.clone(), settings.limits()).await?
         };
         let mut request = args.request(settings);
         request.given = given;
@@ -90,7 +109,8 @@ impl RunLine {
 
     /// The usage of `run`, the tool's params, and then the options of all tools. Without a tool,
     /// the names of those that there are.
-    fn help(&self, tool: Option<&ToolDefinition>, loaded: &Loaded, out: &mut Output) -> Exit {
+    fn help(&self, tool: Option<&ToolDefinition>, loaded: &Loaded) -> Exit {
+        let out = &mut Output::new(Format::Text);
         self.show_help("{about-with-newline}\n{usage-heading} {usage}\n");
         out.line("");
         match tool {
@@ -121,12 +141,15 @@ impl RunLine {
     }
 }
 
-/// Parses a whole line against one command: the host's options, and those of the tool.
+/// Parses a whole line against one command: Airlock's options, and those of the tool.
 fn parse(
     words: &[OsString],
-    options: &ToolOptions,
+    options: Option<&ToolOptions>,
 ) -> Result<Result<(RunArgs, Vec<Given>), Failure>, clap::Error> {
-    let command = Cli::command().mut_subcommand("run", |run| options.add_to(run, false));
+    let command = Cli::command().mut_subcommand("run", |run| match options {
+        Some(options) => options.add_to(run, false),
+        None => run,
+    });
     let matches = command.try_get_matches_from(words)?;
     let cli = Cli::from_arg_matches(&matches)?;
     let (super::Command::Run(args), Some(run)) = (cli.command, matches.subcommand_matches("run"))
@@ -134,7 +157,8 @@ fn parse(
         let message = "it is no line of `run`";
         return Err(Cli::command().error(ErrorKind::InvalidSubcommand, message));
     };
-    Ok(options.read(run).map(|given| (args, given)))
+    let given = options.map_or_else(|| Ok(Vec::new()), |options| options.read(run));
+    Ok(given.map(|given| (args, given)))
 }
 
 /// Returns the options of a tool, in addition to those of `run`.
@@ -147,55 +171,46 @@ pub fn options_of(tool: &ToolDefinition) -> ToolOptions {
     }
 }
 
-/// Returns the plugin, the tool and the host's options of a line of `run`, as far as they can be
-/// read.
+/// Returns the plugin, the tool and Airlock's options of a line of `run`, as far as they can be told
+/// from the tool's options and their values.
 pub fn host_part(words: &[OsString]) -> Option<ArgMatches> {
-    let command = Cli::command().ignore_errors(true);
-    command.try_get_matches_from(host_words(words)?).ok()
-}
-
-/// Returns the words of a line of `run` with a plugin that are not the tool's options. A word after
-/// such an option may be its value, and is never taken for the tool.
-fn host_words(words: &[OsString]) -> Option<Vec<OsString>> {
     let mut command = Cli::command();
     command.build();
-    let at = words.iter().position(|word| word == "run")?;
     let run = command.find_subcommand("run")?;
+    let at = words.iter().skip(1).position(|word| word == "run")? + 1;
     let mut known = words[..=at].to_vec();
     let mut rest = words[at + 1..].iter();
-    let (mut has_plugin, mut is_of_tool) = (false, false);
+    let mut is_of_tool = false;
     while let Some(word) = rest.next() {
-        match option_of(run, word) {
+        match Word::of(word, run) {
+            Word::Help => {}
             Word::Own(takes_value) => {
                 known.push(word.clone());
                 if takes_value {
                     known.extend(rest.next().cloned());
                 }
             }
-            _ if is_help(word) => {}
-            Word::Free if is_of_tool => {}
-            Word::Free => {
-                has_plugin = true;
-                known.push(word.clone());
-            }
             Word::Unknown => is_of_tool = true,
-            Word::End => break,
+            // It may be a value of the tool's option.
+            Word::Free if is_of_tool => {}
+            Word::Free => known.push(word.clone()),
+            Word::End if is_of_tool => break,
+            Word::End => {
+                known.push(word.clone());
+                known.extend(rest.by_ref().cloned());
+            }
         }
     }
-    let is_run = words[1..at]
-        .iter()
-        .all(|word| !is_subcommand(&command, word));
-    (has_plugin && is_run).then_some(known)
-}
-
-/// Returns whether a word before `run` is the command, such as `help` or `completions`.
-fn is_subcommand(command: &Command, word: &OsString) -> bool {
-    let named = |it: &Command| it.get_name() == word || it.get_all_aliases().any(|it| it == word);
-    word == "help" || command.get_subcommands().any(named)
+    let command = Cli::command().ignore_errors(true);
+    let matches = command.try_get_matches_from(known).ok()?;
+    let run = matches.subcommand_matches("run")?;
+    run.try_get_one::<OsString>("plugin").ok()??;
+    Some(matches)
 }
 
 /// A word of a line of `run`.
 enum Word {
+    Help,
     /// An option of `run`. True if the next word is its value.
     Own(bool),
     /// An option of the tool.
@@ -206,30 +221,35 @@ enum Word {
     End,
 }
 
-fn option_of(run: &Command, word: &OsString) -> Word {
-    let Some(word) = word.to_str() else {
-        return Word::Free;
-    };
-    if word == "--" {
-        return Word::End;
-    }
-    let takes_value = |arg: &Arg| arg.get_action().takes_values();
-    if let Some(long) = word.strip_prefix("--") {
-        let (long, value) = match long.split_once('=') {
-            Some((long, value)) => (long, Some(value)),
-            None => (long, None),
-        };
-        let own = run.get_arguments().find(|it| it.get_long() == Some(long));
-        return own.map_or(Word::Unknown, |arg| {
-            Word::Own(value.is_none() && takes_value(arg))
-        });
-    }
-    match word.strip_prefix('-').and_then(|word| word.chars().next()) {
-        Some(short) => {
-            let own = run.get_arguments().any(|it| it.get_short() == Some(short));
-            if own { Word::Own(false) } else { Word::Free }
+impl Word {
+    fn of(word: &OsString, run: &Command) -> Self {
+        let text = word.to_string_lossy();
+        if text == "--" {
+            return Word::End;
         }
-        None => Word::Free,
+        if is_help(word) {
+            return Word::Help;
+        }
+        if let Some(long) = text.strip_prefix("--") {
+            let (long, has_value) = match long.split_once('=') {
+                Some((long, _)) => (long, true),
+                None => (long, false),
+            };
+            let own = run.get_arguments().find(|it| it.get_long() == Some(long));
+            return own.map_or(Word::Unknown, |arg| {
+                Word::Own(!has_value && arg.get_action().takes_values())
+            });
+        }
+        let is_flag = |letter: char| {
+            let mut args = run.get_arguments();
+            args.any(|it| it.get_short() == Some(letter) && !it.get_action().takes_values())
+        };
+        match text.strip_prefix('-') {
+            Some(letters) if !letters.is_empty() && letters.chars().all(is_flag) => {
+                Word::Own(false)
+            }
+            _ => Word::Free,
+        }
     }
 }
 
@@ -245,9 +265,9 @@ mod tests {
     fn the_hosts_part_of_a_line_is_read_without_the_plugin() {
         let check = |line: &str, expected: Option<(&str, Option<&str>, Option<u32>, bool)>| {
             let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
-            let line = RunLine::of(&words).unwrap();
+            let line = RunLine::of(&words);
             let read = line.as_ref().map(|line| {
-                let args = &line.args;
+                let args = &line.hint;
                 let plugin = args.plugin.to_str().unwrap();
                 let (tool, memory) = (args.tool.as_deref(), args.call.max_memory);
                 (plugin, tool, memory, args.json)
@@ -255,15 +275,16 @@ mod tests {
             assert_eq!(read, expected, "{words:?}");
         };
         check("airlock run", None);
+        check("run pending", None);
         check("airlock pending", None);
         check("airlock run --help", None);
-        check("airlock help run p", None);
-        check("airlock inspect run p", None);
+        check("airlock help run", None);
         check("airlock run p", Some(("p", None, None, false)));
-        check(
-            "airlock -v run --json p t",
-            Some(("p", Some("t"), None, true)),
-        );
+        check("airlock run p --help", Some(("p", None, None, false)));
+        check("airlock run -h p t", Some(("p", Some("t"), None, false)));
+        let expected = Some(("p", Some("t"), None, true));
+        check("airlock -v run --json p t", expected);
+        check("airlock run -vv --json -- p t", expected);
         check(
             "airlock run p --files a b --max-memory 16 --json",
             Some(("p", None, Some(16), true)),
@@ -272,21 +293,10 @@ mod tests {
             "airlock run --max-memory=8 p t --text x {}",
             Some(("p", Some("t"), Some(8), false)),
         );
-        check("airlock run p -- --json", Some(("p", None, None, false)));
-    }
-
-    #[test]
-    fn a_wrong_option_of_run_is_reported_before_the_tools_options() {
-        let words = [
-            "airlock",
-            "run",
-            "p",
-            "--files",
-            "a",
-            "--max-memory",
-            "much",
-        ];
-        let error = RunLine::of(&words.map(Into::into)).err().unwrap();
-        assert_eq!(error.kind(), ErrorKind::ValueValidation);
+        check(
+            "airlock run p --text -vx -- t",
+            Some(("p", None, None, false)),
+        );
+        check("airlock run p -- t", Some(("p", Some("t"), None, false)));
     }
 }

@@ -1,6 +1,6 @@
 //! A tool's params as options of `run`, made from its schema.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use airlock_host::tool::ToolDefinition;
 use airlock_render::{Block, escape_line};
@@ -25,7 +25,9 @@ pub struct ToolOptions {
 /// A param with the name of an option that the command has, too.
 #[derive(Debug, Clone)]
 struct Clash {
-    /// The command's option, without the dashes.
+    /// The id of the command's option.
+    id: String,
+    /// Its name, without the dashes.
     long: String,
     /// The name of the tool's.
     instead: String,
@@ -50,7 +52,12 @@ impl ToolOptions {
             .map(str::to_owned)
             .collect();
         taken.extend(["help".to_owned(), "version".to_owned()]);
-        let own = taken.clone();
+        // Global options are of every command, and their places aren't known.
+        let own: HashMap<String, String> = command
+            .get_arguments()
+            .filter(|arg| !arg.is_global_set())
+            .filter_map(|arg| Some((arg.get_long()?.to_owned(), arg.get_id().to_string())))
+            .collect();
         let mut options: Vec<ToolOption> = Vec::new();
         let mut clashes = Vec::new();
         for param in params::of(&tool.parameters.value()) {
@@ -60,13 +67,14 @@ impl ToolOptions {
             let full = format!("param.{name}");
             let mut names = vec![kebab(&name), name, full];
             names.dedup();
-            let clash = names.iter().find(|name| own.contains(*name)).cloned();
+            let clash = names.iter().find_map(|name| own.get_key_value(name));
             names.retain(|name| taken.insert(name.clone()));
             if names.is_empty() {
                 continue;
             }
-            clashes.extend(clash.map(|long| Clash {
-                long,
+            clashes.extend(clash.map(|(long, id)| Clash {
+                id: id.clone(),
+                long: long.clone(),
                 instead: names[0].clone(),
             }));
             options.push(ToolOption {
@@ -128,8 +136,8 @@ impl ToolOptions {
     /// Refuses an option after the plugin's name that could be meant for the tool as well.
     fn check_clashes(&self, matches: &ArgMatches) -> Result<(), Failure> {
         let plugin = index_of(matches, "plugin");
-        let after = |clash: &&Clash| index_of(matches, &clash.long.replace('-', "_")) > plugin;
-        let Some(Clash { long, instead }) = self.clashes.iter().find(after) else {
+        let after = |clash: &&Clash| index_of(matches, &clash.id) > plugin;
+        let Some(Clash { long, instead, .. }) = self.clashes.iter().find(after) else {
             return Ok(());
         };
         let tool = escape_line(&self.tool);
@@ -327,6 +335,8 @@ mod tests {
             "apply": {"type": "string"},
             "max_memory": {"type": "integer"},
             "text": {"type": "string"},
+            "color": {"type": "string"},
+            "grant": {"type": "string"},
         }));
         let check = |line: &str, expected: Result<usize, &str>| {
             let command = Cli::command().mut_subcommand("run", |run| options.add_to(run, false));

@@ -53,7 +53,8 @@ impl Session {
     }
 
     /// Returns what there is to know of a pending action before a decision, like a review of a pull
-    /// request. Waits for its rehearsal. Returns `None` if the action is not on the stack.
+    /// request. Waits for its rehearsal. Returns `None` if the action is not on the stack. If its
+    /// plugin is gone, the review has no effects.
     ///
     /// ```no_run
     /// # use airlock_host::pending::{ActionId, Actor, Decision};
@@ -76,9 +77,13 @@ impl Session {
     ///
     /// # Errors
     /// [`Error::Store`] if the store can't be read, [`Error::NoStore`], [`Error::Workspace`] if the
-    /// workspace can't be read, and errors of loading the plugin.
+    /// workspace can't be read, and other errors of loading the plugin.
     pub async fn review(&self, id: &ActionId) -> Result<Option<Review>, Error> {
-        let effects = self.effects(id).await?;
+        let effects = match self.effects(id).await {
+            // It can still be discarded.
+            Err(Error::PluginGone(_) | Error::ProducerGone { .. } | Error::InstanceGone) => None,
+            effects => effects?,
+        };
         let Some(action) = self.base().stack.find(Some(id)).await? else {
             return Ok(None);
         };

@@ -22,6 +22,16 @@ pub struct Review {
 }
 
 impl Review {
+    /// Returns a review for a front door that lists several actions and knows this much of each.
+    pub fn new(action: StackedAction, effects: Option<Effects>) -> Self {
+        Self {
+            action,
+            call: None,
+            effects,
+            stale: Vec::new(),
+        }
+    }
+
     /// Returns a decision about exactly this. An apply fails with
     /// [`Error::NotReviewed`](crate::Error::NotReviewed) if the action would do something else by
     /// then, and with [`Error::Refused`](crate::Error::Refused) if another apply was tried since.

@@ -18,7 +18,7 @@ use super::values::{Age, Decide, Grant};
 use crate::plugin::Catalog;
 
 /// The settings of the command line, which override every file.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Given {
     /// The workspace.
     pub workspace: Option<PathBuf>,
