@@ -1,4 +1,4 @@
-//! What the command line may say, and the help.
+//! The arguments of the command line, and the help.
 
 mod actions;
 #[cfg(feature = "author")]
@@ -236,7 +236,8 @@ pub struct CompletionsArgs {
 }
 
 impl RunArgs {
-    /// Returns the settings of these arguments, which override those of the configuration.
+    /// Returns the configuration file that these arguments name, and the settings that override
+    /// those of the configuration.
     pub fn given(&self) -> (Option<&Path>, Given) {
         let given = Given {
             workspace: self.session.workspace.clone(),
@@ -253,7 +254,7 @@ impl RunArgs {
     /// Returns the settings of these arguments and the configuration.
     ///
     /// # Errors
-    /// If something is wrong in the configuration.
+    /// If the configuration is invalid.
     pub fn settings(&self) -> Result<Settings, Failure> {
         let (config, given) = self.given();
         configured::settings(config, &given)

@@ -144,7 +144,7 @@ where
     block_on_threads(1, command)
 }
 
-/// Does the same with `threads` threads in addition to the one that waits.
+/// Runs a command on a runtime with `threads` threads in addition to the one that waits.
 fn block_on_threads<F>(threads: usize, command: F) -> Result<Exit, Failure>
 where
     F: Future<Output = Result<Exit, Failure>>,

@@ -45,8 +45,8 @@ impl Approver for OperatorRules {
         }
     }
 
-    /// Only a model, or the person a client asks on its behalf, decides here. A person who was
-    /// asked can discard without being asked again.
+    /// Admits a decision by a model, or by the person that a client asks on its behalf. Others
+    /// don't decide here. A person who was asked can discard without being asked again.
     async fn admit(&self, request: &ApprovalRequest<'_>, decided_by: &DecidedBy) -> Approval {
         let wanted = Wanted::from(request);
         let judgement = self.judge.judge(&wanted, self.decides.verdict()).await;
@@ -94,8 +94,8 @@ impl OperatorRules {
         judgement.verdict == Verdict::AskAtTerminal
     }
 
-    /// Says how a person decides, and why a person has to. An operator must name anything else than
-    /// a person's decision as sufficient.
+    /// Returns how a person decides, and why a person has to. An operator must explicitly allow
+    /// anything less than a person's decision.
     fn how_since(&self, action: &PendingAction, judgement: &Judgement) -> String {
         let why = why(judgement);
         let how = if action.durable {

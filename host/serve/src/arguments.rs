@@ -61,7 +61,8 @@ impl Kinds<'_> {
 }
 
 impl<'a> Root<'a> {
-    /// Recurses as deep as the arguments are nested, which the transport limits.
+    /// Converts an object to fit its schema. Recurses as deep as the arguments are nested, which
+    /// the transport limits.
     fn fit_object(&self, schema: &'a Value, object: &mut Map<String, Value>, depth: usize) {
         let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
             return;

@@ -28,7 +28,7 @@ pub struct Caller {
 /// The way to ask a person.
 #[derive(Clone)]
 pub enum Way {
-    /// No way: the client has not declared that it supports elicitation.
+    /// The client can't be asked, because it has not declared that it supports elicitation.
     None,
     /// The client is asked, and answers while the call waits.
     Request(Peer<RoleServer>),

@@ -39,8 +39,8 @@ pub struct Hearing {
     changes: Changes,
     /// The list that the client knows: the one it last asked for.
     known: Mutex<watch::Receiver<()>>,
-    /// Notifies a client that does not have to subscribe. Ends with the client's connection, which
-    /// owns this.
+    /// The task that notifies a client that does not have to subscribe. It ends with the client's
+    /// connection, which owns this.
     telling: Mutex<JoinSet<()>>,
 }
 

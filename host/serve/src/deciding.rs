@@ -27,7 +27,7 @@ use crate::tasks::{ANSWERED_WITHIN, Candidate};
 /// The most actions that a person can choose from.
 const CHOICES: usize = 10;
 
-/// Decides about pending actions with the people that clients ask.
+/// The decider about pending actions, together with the people that clients ask.
 pub struct Decider {
     pub session: Session,
     pub rules: OperatorRules,
@@ -50,15 +50,15 @@ struct Request {
     caller: Caller,
     /// The decision that the model wants, about the first of the choices.
     wanted: Resolution,
-    /// How a person decides without being asked here, as sentences for the model.
+    /// The ways in which a person can decide without being asked here, as sentences for the model.
     how: String,
-    /// Whether the rules accept a decision from a terminal only.
+    /// True if the rules only accept a decision from a terminal.
     at_terminal: bool,
     /// The reviews of the action that would be applied, and of those that may be chosen instead.
     choices: Vec<Review>,
 }
 
-/// How the attempt to ask a person ended.
+/// The outcome of the attempt to ask a person.
 enum Reply {
     Answered(ElicitResult),
     /// The client gets the question now, and repeats the call with the answer.
@@ -116,7 +116,7 @@ impl Decider {
             .into()
     }
 
-    /// Returns what a person is asked about. Returns `None` if the action is no longer pending.
+    /// Returns the request to a person, or `None` if the action is no longer pending.
     async fn request(
         &self,
         call: &ResolveCall,

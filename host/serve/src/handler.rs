@@ -42,7 +42,7 @@ impl Handler {
 pub enum Transport {
     /// A single client over standard input and output.
     Stdio(Server),
-    /// One of several clients over HTTP.
+    /// A client over HTTP, one of several.
     Http(Visit),
 }
 

@@ -47,17 +47,17 @@ pub const HEALTH: &str = "/healthz";
 /// The path of the metrics. It needs a token: see [`Tokens::may_read_metrics`].
 pub const METRICS: &str = "/metrics";
 
-/// How long an unused conversation is kept: one hour. Its pending actions stay, to be resolved in a
-/// terminal.
+/// The time for which an unused conversation is kept: one hour. Its pending actions stay, to be
+/// resolved in a terminal.
 const IDLE: Duration = Duration::from_secs(60 * 60);
 
-/// How often idle conversations are looked for.
+/// The interval between two searches for idle conversations.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 
-/// How long to wait for a call that continues after its conversation has ended.
+/// The time to wait for a call that continues after its conversation has ended.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long subscriptions may take to end before all unanswered requests are cut off.
+/// The time that subscriptions may take to end before all unanswered requests are cut off.
 const SUBSCRIPTION_GRACE: Duration = Duration::from_secs(1);
 
 /// The operator's side of a server over HTTP: opens, rebinds and ends sessions.
@@ -77,7 +77,7 @@ pub trait Sessions: Send + Sync + 'static {
     /// Those of [`Server::rebind`].
     fn rebind(&self, server: &Server) -> Result<bool, ServeError>;
 
-    /// Returns how many plugin instances are live, for the [metrics](METRICS). Default: `None`,
+    /// Returns the number of live plugin instances, for the [metrics](METRICS). Default: `None`,
     /// which omits the metric.
     fn live_instances(&self) -> Option<usize> {
         None
@@ -200,7 +200,8 @@ impl HttpServer {
         self.serving(listener, stop).await
     }
 
-    /// Boxed, so that it is compiled in this crate and not in every crate that awaits it.
+    /// Returns the future of `serve`, boxed so that it is compiled in this crate and not in every
+    /// crate that awaits it.
     fn serving<'a>(
         &'a self,
         listener: TcpListener,

@@ -11,8 +11,8 @@ use tokio::time::sleep;
 use crate::answer;
 use crate::asking::QuestionState;
 
-/// How long a call waits for the person who is asked in the client. The official TypeScript SDK
-/// limits a call to 60 s.
+/// The time that a call waits for the person who is asked in the client. The official TypeScript
+/// SDK limits a call to 60 s.
 pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(50);
 
 /// The result of a call that ends before the answer.

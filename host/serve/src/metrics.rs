@@ -137,7 +137,7 @@ impl Histogram {
     }
 }
 
-/// Counts in a gauge until it is dropped.
+/// A guard that counts in a gauge until it is dropped.
 pub struct Open(Arc<AtomicU64>);
 
 impl Open {
@@ -153,7 +153,7 @@ impl Drop for Open {
     }
 }
 
-/// Numbers that are read when the metrics are, and not counted.
+/// The numbers that are read along with the metrics, instead of being counted.
 #[derive(Debug, Clone, Copy)]
 pub struct Now {
     /// The number of open conversations.

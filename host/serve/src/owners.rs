@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use airlock_host::pending::ActionId;
 use airlock_host::{PendingAction, Session};
 
-/// How many actions are remembered before those that are no longer pending are dropped.
+/// The number of actions that are remembered before those that are no longer pending are dropped.
 const PRUNE_ABOVE: usize = 256;
 
 /// The clients of the actions whose push this server has seen. Clones share state.

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 /// The params that a method takes.
 struct Takes {
     fields: &'static [Field],
-    /// Explains misfits that the fields don't cover.
+    /// A function that explains misfits that the fields don't cover.
     unread: fn(&Value) -> Option<String>,
 }
 

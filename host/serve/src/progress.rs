@@ -12,10 +12,12 @@ use rmcp::service::{Peer, RoleServer};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
-/// How many reports may wait. If a tool reports faster than its client reads, the rest is dropped.
+/// The most reports that may wait. If a tool reports faster than its client reads, the rest is
+/// dropped.
 const WAITING: usize = 16;
 
-/// How often a client gets a report of a call at least. Some give up after 60 s without one.
+/// The interval at which a client gets a report of a call even if its tool reports nothing. Some
+/// clients give up after 60 s without one.
 const BEAT: Duration = Duration::from_secs(5);
 
 tokio::task_local! {

@@ -55,8 +55,8 @@ pub enum Answer {
     Later(Option<String>),
     /// The person declined to decide.
     Declined,
-    /// No decision, with the reason: the client dismissed the question, or its answer contains no
-    /// decision.
+    /// The reason why there is no decision: the client dismissed the question, or its answer
+    /// contains no decision.
     None(&'static str),
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use rmcp::model::{RequestStateCodec, SealOptions};
 use serde::{Deserialize, Serialize};
 
-/// How long a question can be answered.
+/// The time for which a question can be answered.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(15 * 60);
 
 /// The most open questions. Beyond that, the oldest is dropped.

@@ -48,7 +48,7 @@ pub struct Server {
     skips_while_pending: bool,
     owners: Owners,
     changes: Changes,
-    /// Each call holds a read lock while it is under way.
+    /// The lock that each call holds for reading while it is under way.
     calls: Arc<RwLock<()>>,
 }
 
@@ -180,7 +180,8 @@ impl Server {
         self.serving_stdio(stop).await
     }
 
-    /// Boxed, so that it is compiled in this crate and not in every crate that awaits it.
+    /// Returns the future of `serve_stdio`, boxed so that it is compiled in this crate and not in
+    /// every crate that awaits it.
     fn serving_stdio<'a>(
         &'a self,
         stop: &'a CancellationToken,

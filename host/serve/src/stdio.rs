@@ -34,8 +34,8 @@ use lines::{Line, Lines, MAX_LINE_BYTES};
 use message::{Message, Read, Refused, read};
 use requests::Requests;
 
-/// How long waiting requests may still begin after the client has closed its end. `rmcp` then waits
-/// just as long for answers.
+/// The time for which waiting requests may still begin after the client has closed its end. `rmcp`
+/// then waits just as long for answers.
 const AFTER_THE_END: Duration = Duration::from_secs(5);
 
 /// The messages from a client, and the writer for those to it.
@@ -60,9 +60,10 @@ pub struct Stdio<R, W> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Begun {
     Not,
-    /// With `initialize`.
+    /// The conversation began with `initialize`.
     Initialized,
-    /// With a request that carries its own protocol version, as of 2026-07-28.
+    /// The conversation began with a request that carries its own protocol version, as of
+    /// 2026-07-28.
     Stateless,
 }
 
@@ -125,7 +126,7 @@ where
         }
     }
 
-    /// Cancel-safe: dropping the future loses nothing.
+    /// Receives the next message. Cancel-safe: dropping the future loses nothing.
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             if let Some(refusing) = &mut self.refusing {

@@ -20,10 +20,10 @@ use tokio::sync::oneshot;
 
 use crate::question::{self, KEY};
 
-/// How long a person may take. The action stays pending after that.
+/// The time that a person may take. The action stays pending after that.
 pub const ANSWERED_WITHIN: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How often a client should poll a task.
+/// The interval at which a client should poll a task.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The most tasks of a conversation. The oldest ended task makes room for a new one. If all of them
@@ -46,7 +46,7 @@ struct Entry {
 /// A call that may become a task.
 pub struct Candidate {
     tasks: Tasks,
-    /// Cancels the call.
+    /// The token that cancels the call.
     stop: CancellationToken,
     begun: oneshot::Sender<Task>,
 }

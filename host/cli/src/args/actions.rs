@@ -1,4 +1,4 @@
-//! The commands about pending actions, and about those that were.
+//! The commands for pending and resolved actions.
 
 use std::time::SystemTime;
 
@@ -47,10 +47,10 @@ pub struct PendingArgs {
 }
 
 impl PendingArgs {
-    /// What is asked for, with or without the previews.
+    /// Returns the request, with or without the previews.
     ///
     /// # Errors
-    /// Where something is wrong in the configuration.
+    /// If the configuration is invalid.
     pub fn request(self, verbose: bool) -> Result<pending::Request, Failure> {
         let args = self;
         let config = args.store.config.as_deref();
@@ -184,20 +184,20 @@ pub struct DecisionArgs {
 }
 
 impl ResolveArgs {
-    /// The request, with the defaults of the configuration.
+    /// Returns the request, with the defaults of the configuration.
     ///
     /// # Errors
-    /// As of [`DecisionArgs::request`].
+    /// Those of [`DecisionArgs::request`].
     pub fn request(self) -> Result<resolve::Request, Failure> {
         self.decision.request(self.action.into())
     }
 }
 
 impl DecisionArgs {
-    /// The request, with the defaults of the configuration.
+    /// Returns the request, with the defaults of the configuration.
     ///
     /// # Errors
-    /// Where something is wrong in the configuration, and where so many can't be decided about so.
+    /// If the configuration is invalid, or if `--everywhere` or `--stale` is used to apply.
     pub fn request(self, decision: Decision) -> Result<resolve::Request, Failure> {
         let args = self;
         let scope = match (args.all, args.everywhere, args.stale) {
@@ -214,7 +214,7 @@ impl DecisionArgs {
         }
         let id = args.action_id.or(args.id);
         let config = args.store.config.as_deref();
-        // An action that is named is applied in its own workspace.
+        // A named action is applied in its own workspace.
         let session = match &id {
             Some(_) => args.session.into(),
             None => configured::session(config, args.session)?,
@@ -259,10 +259,10 @@ pub struct RefreshArgs {
 }
 
 impl RefreshArgs {
-    /// The request, with the defaults of the configuration.
+    /// Returns the request, with the defaults of the configuration.
     ///
     /// # Errors
-    /// Where something is wrong in the configuration.
+    /// If the configuration is invalid.
     pub fn request(self) -> Result<refresh::Request, Failure> {
         let args = self;
         let config = args.store.config.as_deref();
@@ -356,10 +356,10 @@ fn pattern(text: &str) -> Result<Pattern, String> {
 }
 
 impl LogArgs {
-    /// The request, with the defaults of the configuration.
+    /// Returns the request, with the defaults of the configuration.
     ///
     /// # Errors
-    /// Where something is wrong in the configuration.
+    /// If the configuration is invalid.
     pub fn request(self) -> Result<log::Request, Failure> {
         let args = self;
         let config = args.store.config.as_deref();

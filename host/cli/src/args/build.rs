@@ -53,8 +53,8 @@ impl From<BuildArgs> for Request {
     }
 }
 
-/// The folder of the project that a module of TypeScript or JavaScript belongs to, and the module's
-/// path in it. `None` if the path is not that of a module.
+/// Returns the project's folder of a TypeScript or JavaScript module, and the module's path in it.
+/// Returns `None` if the path is not that of a module.
 fn project_of_module(path: &Path) -> Option<(PathBuf, PathBuf)> {
     let ending = path.extension()?.to_str()?;
     if !["ts", "mts", "cts", "js", "mjs", "cjs"].contains(&ending) || !path.is_file() {

@@ -1,5 +1,5 @@
-//! Completion of command lines: the shell asks this program, which knows plugins, their params and
-//! what is pending.
+//! Completion of command lines. The shell calls this program, which knows the plugins, their params
+//! and the pending actions.
 
 mod bash;
 
@@ -27,13 +27,13 @@ use crate::load;
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::progress::Progress;
 
-/// What is set where a shell asks.
+/// The environment variable that a shell sets to request completions.
 const VARIABLE: &str = "AIRLOCK_COMPLETE";
 
-/// Who pressed Tab waits no longer: a plugin may have to be compiled first.
+/// The most time for loading a plugin or reading ids. A plugin may have to be compiled first.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How many ids are offered.
+/// The most ids that are offered.
 const OFFERED: usize = 100;
 
 const SHELLS: Shells<'static> = Shells(&[&bash::Bash, &Elvish, &Fish, &Powershell, &Zsh]);
@@ -41,7 +41,7 @@ const SHELLS: Shells<'static> = Shells(&[&bash::Bash, &Elvish, &Fish, &Powershel
 /// The line to complete, after quote removal.
 static LINE: OnceLock<Vec<OsString>> = OnceLock::new();
 
-/// Answers a shell. Whether one asked.
+/// Completes a command line if a shell asks for it. Returns whether one did.
 pub fn answer() -> bool {
     let here = env::current_dir().ok();
     let is_bash = env::var_os(VARIABLE).is_some_and(|shell| bash::is_meant(&shell));
@@ -51,17 +51,17 @@ pub fn answer() -> bool {
     let before = env::args_os().take_while(|word| word != "--");
     let args = before.chain(["--".into()]).chain(line.iter().cloned());
     let complete = CompleteEnv::with_factory(command).var(VARIABLE);
-    // Where there is nothing to offer, nothing is.
+    // If completion fails, nothing is offered.
     complete
         .shells(SHELLS)
         .try_complete(args, here.as_deref())
         .unwrap_or(true)
 }
 
-/// The script that makes a shell ask.
+/// Returns the script that makes a shell use these completions.
 ///
 /// # Errors
-/// Where there is none for the shell.
+/// If the shell is not supported, or the script can't be made.
 pub fn script(shell: Shell) -> Result<String, Failure> {
     let named = shell.to_string();
     let missing = || Failure::usage(format!("there is no completion for {named}"));
@@ -73,7 +73,8 @@ pub fn script(shell: Shell) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&script).trim().to_owned())
 }
 
-/// As it was called: one that is found by its name is still found after an update.
+/// Returns the program that the script calls: its name if it was called by name, so that the script
+/// still works after an update, or else its path.
 fn program() -> String {
     let called = PathBuf::from(env::args_os().next().unwrap_or_default());
     let path = match called.components().count() {
@@ -83,7 +84,7 @@ fn program() -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// The command line, with the params of the tool that the line names.
+/// Returns the command line's definition, with the params of the tool that the line names.
 fn command() -> Command {
     let command = Cli::command();
     match tool_options() {
@@ -100,7 +101,7 @@ fn tool_options() -> Option<super::tool_options::ToolOptions> {
     let tool = tool.filter(|word| !call::is_params(word));
     let loaded = block_on(loaded(plugin))?;
     let definition = call::definition(&loaded, plugin, tool.map(String::as_str));
-    // It may be half of a name.
+    // The tool's name may be incomplete.
     let definition = definition.or_else(|_| call::definition(&loaded, plugin, None));
     Some(run_line::options_of(definition.ok()?))
 }
@@ -129,7 +130,7 @@ fn block_on<T>(work: impl Future<Output = Option<T>>) -> Option<T> {
     done.ok()?
 }
 
-/// Plugins: those that come with the program, and files.
+/// The completer of plugins: bundled ones, and files.
 #[derive(Clone)]
 pub struct Plugins;
 
@@ -145,7 +146,7 @@ impl ValueCompleter for Plugins {
     }
 }
 
-/// The tools of the plugin that the line names.
+/// The completer of the tools of the plugin that the line names.
 #[derive(Clone)]
 pub struct Tools;
 
@@ -164,7 +165,7 @@ impl ValueCompleter for Tools {
     }
 }
 
-/// Ids of pending actions.
+/// The completer of the ids of pending actions.
 #[derive(Clone)]
 pub struct PendingIds;
 
@@ -174,7 +175,7 @@ impl ValueCompleter for PendingIds {
     }
 }
 
-/// Ids of actions, also of those that were decided.
+/// The completer of the ids of all actions, pending or resolved.
 #[derive(Clone)]
 pub struct Ids;
 
@@ -184,7 +185,8 @@ impl ValueCompleter for Ids {
     }
 }
 
-/// The short ids that begin so, and in full those that are typed from their beginning.
+/// Returns the ids that begin with `current`: in their short form if that does, and in full
+/// otherwise.
 async fn ids(current: &OsStr, with_resolved: bool) -> Option<Vec<CompletionCandidate>> {
     let words = words();
     let named = StoreOptions {
@@ -218,7 +220,7 @@ async fn ids(current: &OsStr, with_resolved: bool) -> Option<Vec<CompletionCandi
     Some(ids.collect())
 }
 
-/// What the line says with this option, wherever it does.
+/// Returns the value of this option, wherever it is on the line.
 fn option(words: &[OsString], name: &str) -> Option<OsString> {
     let mut words = words.iter();
     while let Some(word) = words.next() {

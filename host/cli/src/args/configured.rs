@@ -1,4 +1,4 @@
-//! What holds, of the command line and the configuration's files.
+//! Settings from the command line and the configuration files.
 
 use std::path::Path;
 
@@ -11,20 +11,20 @@ use super::{CallArgs, SessionArgs};
 use crate::bundled::CATALOG;
 use crate::failure::Failure;
 
-/// Reads the files, of which `config` is named in place of the user's.
+/// Reads the configuration files, with `config` in place of the user's. `given` overrides them.
 ///
 /// # Errors
-/// Where something is wrong in one of them.
+/// If the configuration is invalid.
 pub fn settings(config: Option<&Path>, given: &Given) -> Result<Settings, Failure> {
     let settings = Settings::read(config, given, CATALOG);
     settings.map_err(|problems| Error::from(problems).into())
 }
 
-/// The session that the command line means. If it names neither a session nor a workspace, the
-/// workspace is the configuration's, as for `run`.
+/// Returns the session that the command line means. If it names neither a session nor a workspace,
+/// the workspace is the configuration's, as for `run`.
 ///
 /// # Errors
-/// Where something is wrong in a file that says it.
+/// If the configuration is invalid.
 pub fn session(config: Option<&Path>, given: SessionArgs) -> Result<SessionChoice, Failure> {
     let mut choice = SessionChoice::from(given);
     if choice == SessionChoice::default() {
@@ -34,10 +34,10 @@ pub fn session(config: Option<&Path>, given: SessionArgs) -> Result<SessionChoic
     Ok(choice)
 }
 
-/// The same, or none for all sessions.
+/// Returns the [`session`] that the command line means, or `None` if it means all of them.
 ///
 /// # Errors
-/// As of [`session`].
+/// Those of [`session`].
 pub fn session_unless(
     all: bool,
     config: Option<&Path>,
@@ -50,10 +50,11 @@ pub fn session_unless(
     }
 }
 
-/// What a tool may use up that is applied, where the workspace is its action's.
+/// Returns the limits of a tool that runs in its action's workspace: those of the command line, or
+/// else of the operator's configuration.
 ///
 /// # Errors
-/// Where something is wrong in a file that says it.
+/// If the configuration is invalid.
 pub fn limits(config: Option<&Path>, given: &CallArgs) -> Result<Limits, Failure> {
     let operator = Operator::read(config).map_err(Error::from)?;
     Ok(given.limits_over(operator.limits()))

@@ -1,4 +1,4 @@
-//! What stands below the options in the help.
+//! The parts of the help below the options.
 
 pub const EXIT_CODES: &str = "\
 Exit codes:
@@ -32,7 +32,7 @@ Environment:
   AIRLOCK_CC         what `airlock build` compiles C with: a compiler with its options for WASI, for
                      example: /opt/wasi-sdk/bin/clang --target=wasm32-wasip1; default: zig";
 
-/// What this program was built without.
+/// A note on the commands that this program was built without, if there are any.
 pub const LEFT_OUT: &str = if cfg!(feature = "author") {
     ""
 } else {

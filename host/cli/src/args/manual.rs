@@ -1,4 +1,4 @@
-//! Manual pages, of what the help says: one for each command.
+//! Manual pages, made from the help: one for each command.
 
 use std::fs;
 use std::io;
@@ -20,7 +20,7 @@ pub struct ManualArgs {
     pub folder: PathBuf,
 }
 
-/// Writes a page for each command, and says which.
+/// Writes a page for each command, and prints the names of their files.
 pub fn write(folder: &Path, out: &mut Output) -> Result<Exit, Failure> {
     let failed = |error: io::Error| {
         let folder = folder.display();
@@ -34,7 +34,7 @@ pub fn write(folder: &Path, out: &mut Output) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Each page, by the name of its file.
+/// Returns the pages, each with the name of its file.
 fn pages() -> io::Result<Vec<(String, Vec<u8>)>> {
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();
@@ -55,8 +55,7 @@ fn add_pages(command: &Command, pages: &mut Vec<(String, Vec<u8>)>) -> io::Resul
 }
 
 fn page(command: &Command) -> io::Result<(String, Vec<u8>)> {
-    // A blank for the day, since pages are the same whenever they are made; of nothing, no place is
-    // kept.
+    // The date is a blank, so that the pages are always the same. An empty one would be left out.
     let man = Man::new(command.clone())
         .date(" ")
         .source(concat!("airlock ", env!("CARGO_PKG_VERSION")))
@@ -77,8 +76,8 @@ fn page(command: &Command) -> io::Result<(String, Vec<u8>)> {
     Ok((man.get_filename(), page))
 }
 
-/// What stands below the options in the help: a section for each heading, which is a line of its
-/// own that ends with a colon, with what is indented below it.
+/// Returns the text below the options in the help as sections, one for each heading. A heading is a
+/// line that ends with a colon and is followed by indented lines.
 fn sections(text: &str) -> Roff {
     let mut roff = Roff::new();
     let mut section = String::new();
@@ -114,8 +113,8 @@ fn is_indented(lines: &[&str]) -> bool {
     lines.first().is_some_and(|line| line.starts_with(' '))
 }
 
-/// Sentences are filled, tables are lists of terms, and all else stays as it is written. Whether it
-/// was a list, in which what comes next would be, too.
+/// Adds lines: fills sentences, writes tables as lists of terms, and keeps everything else as it
+/// is. Returns whether the lines were a list, which further lines would continue.
 fn add_block(roff: &mut Roff, lines: &[&str]) -> bool {
     if !is_indented(lines) {
         roff.text([roman(lines.join(" "))]);
@@ -137,7 +136,8 @@ fn add_block(roff: &mut Roff, lines: &[&str]) -> bool {
     false
 }
 
-/// Terms with what they mean, where each line is one, or goes on with the one before.
+/// Returns the terms of a table with their meanings, or `None` if the lines aren't a table. A line
+/// that is indented further continues the one before.
 fn table<'a>(lines: &[&'a str]) -> Option<Vec<(&'a str, String)>> {
     let mut entries: Vec<(&str, String)> = Vec::new();
     for line in lines {

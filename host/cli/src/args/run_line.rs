@@ -59,7 +59,7 @@ impl RunLine {
     /// Loads the plugin, parses the line, and runs it.
     ///
     /// # Errors
-    /// As `run`.
+    /// Those of `run`.
     pub async fn run(self, out: &mut Output) -> Result<Exit, Failure> {
         let (interrupt, progress) = (Interrupt::watch(), Progress::new(self.verbose));
         let load = |plugin: OsString, limits: Limits| {
@@ -95,8 +95,8 @@ impl RunLine {
         } else {
             args.settings()?
         };
-        // The room of an engine depends on its limits. A value of a tool's option can look like an
-        // option of `run`.
+        // An engine is created for its limits. Those of the hint can be wrong, because a value of a
+        // tool's option can look like an option of `run`.
         let loaded = if settings.limits() == limits {
             loaded
         } else {
@@ -107,8 +107,8 @@ impl RunLine {
         run::run(&request, loaded, self.verbose, out).await
     }
 
-    /// The usage of `run`, the tool's params, and then the options of all tools. Without a tool,
-    /// the names of those that there are.
+    /// Prints the usage of `run`, the tool's params, and then the options of all tools. Without a
+    /// tool, prints the names of the plugin's tools instead of params.
     fn help(&self, tool: Option<&ToolDefinition>, loaded: &Loaded) -> Exit {
         let out = &mut Output::new(Format::Text);
         self.show_help("{about-with-newline}\n{usage-heading} {usage}\n");
@@ -132,7 +132,8 @@ impl RunLine {
         Exit::Done
     }
 
-    /// The parts of `run`'s own help that the template names. Its examples are of other tools.
+    /// Prints the parts of `run`'s own help that the template names. The examples aren't among
+    /// them, because they are of other tools.
     fn show_help(&self, template: &'static str) {
         let command = Cli::command().mut_subcommand("run", |run| run.help_template(template));
         if let Err(help) = command.try_get_matches_from(&self.words) {
@@ -171,8 +172,8 @@ pub fn options_of(tool: &ToolDefinition) -> ToolOptions {
     }
 }
 
-/// Returns the plugin, the tool and Airlock's options of a line of `run`, as far as they can be told
-/// from the tool's options and their values.
+/// Returns the plugin, the tool and Airlock's options of a line of `run`, as far as they can be
+/// distinguished from the tool's options and their values.
 pub fn host_part(words: &[OsString]) -> Option<ArgMatches> {
     let mut command = Cli::command();
     command.build();
@@ -217,7 +218,7 @@ enum Word {
     Unknown,
     /// A value of an option, the plugin, the tool, or its params.
     Free,
-    /// All words from here on are free.
+    /// The separator `--`. The words after it are free.
     End,
 }
 

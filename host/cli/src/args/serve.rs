@@ -1,4 +1,4 @@
-//! What `serve` is asked for.
+//! `airlock serve`.
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -76,7 +76,7 @@ pub struct ServeArgs {
     #[command(flatten)]
     pub store: StoreArgs,
 
-    // Last, since options that are flattened after it would get its heading.
+    // Last, because options that are flattened after it would get its heading.
     #[command(flatten)]
     pub http: HttpArgs,
 }
@@ -130,10 +130,10 @@ impl From<DecideWho> for Decide {
 }
 
 impl ServeArgs {
-    /// What is asked for here and in the configuration.
+    /// Returns the request, with the defaults of the configuration.
     ///
     /// # Errors
-    /// Where something is wrong in the configuration.
+    /// If the configuration is invalid.
     pub fn request(self) -> Result<Request, Failure> {
         let args = self;
         let settings = configured::settings(
@@ -170,7 +170,8 @@ impl ServeArgs {
 }
 
 impl HttpArgs {
-    /// What is asked for here and in the configuration, if HTTP is.
+    /// Returns the options for HTTP, with the defaults of the configuration. Returns `None` without
+    /// `--http`.
     fn request(self, said: Http, token_file: Option<PathBuf>) -> Option<OverHttp> {
         let address = self.http?;
         let mut settings = HttpSettings::default();
@@ -199,7 +200,7 @@ impl HttpArgs {
     }
 }
 
-/// What the command line says, where it says anything.
+/// Returns the values of the command line, or else those of the configuration.
 fn listed(given: Vec<String>, said: Option<Vec<String>>) -> Vec<String> {
     if given.is_empty() {
         said.unwrap_or_default()

@@ -69,7 +69,7 @@ pub struct CallArgs {
 }
 
 impl CallArgs {
-    /// What is said here, and else what is said elsewhere.
+    /// Overrides `limits` with those of the command line.
     pub fn limits_over(&self, mut limits: Limits) -> Limits {
         if let Some(timeout) = self.timeout {
             limits.call_time = timeout;

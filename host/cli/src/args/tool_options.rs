@@ -14,7 +14,7 @@ use crate::commands::params::typed::Typed;
 use crate::commands::params::{self, Param, ParamPath, Part};
 use crate::failure::Failure;
 
-/// The options of one tool. What has no name that an option can have is given as JSON alone.
+/// The options of a tool. A param whose name can't be an option's can only be given as JSON.
 #[derive(Debug, Clone)]
 pub struct ToolOptions {
     tool: String,
@@ -22,29 +22,29 @@ pub struct ToolOptions {
     clashes: Vec<Clash>,
 }
 
-/// A param with the name of an option that the command has, too.
+/// A param with the same name as one of the command's options.
 #[derive(Debug, Clone)]
 struct Clash {
     /// The id of the command's option.
     id: String,
     /// Its name, without the dashes.
     long: String,
-    /// The name of the tool's.
+    /// The name of the tool's option.
     instead: String,
 }
 
 #[derive(Debug, Clone)]
 struct ToolOption {
-    /// Without the dashes.
+    /// The name, without the dashes.
     long: String,
-    /// What is taken for it, too.
+    /// The other names that are accepted.
     aliases: Vec<String>,
     param: Param,
 }
 
 impl ToolOptions {
-    /// Those of a tool, beside the options that the command has already: one of the same name is
-    /// called `--param.NAME`.
+    /// Returns the options of a tool, in addition to those of the command. Each takes the first
+    /// name that is free: its own in kebab case, its own as it is, or `--param.NAME`.
     pub fn of(tool: &ToolDefinition, command: &Command) -> Self {
         let mut taken: HashSet<String> = command
             .get_arguments()
@@ -52,7 +52,7 @@ impl ToolOptions {
             .map(str::to_owned)
             .collect();
         taken.extend(["help".to_owned(), "version".to_owned()]);
-        // Global options are of every command, and their places aren't known.
+        // Global options belong to every command, and their positions aren't known.
         let own: HashMap<String, String> = command
             .get_arguments()
             .filter(|arg| !arg.is_global_set())
@@ -91,17 +91,17 @@ impl ToolOptions {
         }
     }
 
-    /// The command with these options. They are left out of its help, where each row is the host's
-    /// own: see [`described`](Self::described).
+    /// Returns the command with these options. Its help lists them only if `shown`, because its
+    /// rows are the host's own text: see [`described`](Self::described).
     pub fn add_to(&self, command: Command, shown: bool) -> Command {
         let args = self.options.iter().flat_map(|option| option.args(!shown));
         command.args(args)
     }
 
-    /// What was given, in its order.
+    /// Returns the given values, in their order on the line.
     ///
     /// # Errors
-    /// Where a word is no value of its param's type.
+    /// If a word is not a value of its param's type, or if an option is ambiguous.
     pub fn read(&self, matches: &ArgMatches) -> Result<Vec<Given>, Failure> {
         self.check_clashes(matches)?;
         let mut all: Vec<(usize, Given)> = Vec::new();
@@ -112,7 +112,7 @@ impl ToolOptions {
                 for words in occurrences.into_iter().flatten() {
                     let words: Vec<&str> = words.map(String::as_str).collect();
                     let index = indices.next().unwrap_or_default();
-                    // There is one for each word.
+                    // Each word has an index.
                     indices.by_ref().take(words.len() - 1).for_each(drop);
                     let given = Given::read(&option.param, words);
                     let given = given.map_err(|(word, wrong)| option.explain(word, &wrong))?;
@@ -150,7 +150,7 @@ impl ToolOptions {
         Err(Failure::usage(message).with_hint(hint))
     }
 
-    /// The table of the options, in the tool's own words.
+    /// Returns the table of the options, in the tool's own words.
     pub fn described(&self) -> Block {
         let title = format!("Params of {}:", self.tool);
         let block = Block::new().line(title);
@@ -197,7 +197,7 @@ impl ToolOption {
         }
     }
 
-    /// In a list of objects, each of them has it.
+    /// Lets an option of a list of objects be repeated, once for each object.
     fn once(&self, arg: Arg) -> Arg {
         if self.param.place.parts().contains(&Part::Items) {
             arg.action(ArgAction::Append)
@@ -228,14 +228,15 @@ impl ToolOption {
     }
 }
 
-/// Returns where an argument is on the command line, if it is there.
+/// Returns the position of an argument on the command line, if it is there.
 fn index_of(matches: &ArgMatches, id: &str) -> Option<usize> {
     let source = matches.try_contains_id(id).ok().filter(|it| *it)?;
     let is_typed = matches.value_source(id) == Some(ValueSource::CommandLine);
     matches.index_of(id).filter(|_| source && is_typed)
 }
 
-/// What the option is called, where it can be one: dots part the names of objects.
+/// Returns the name of a param's option, or `None` if it can't have one. Dots separate the names of
+/// nested objects.
 fn name_of(place: &ParamPath) -> Option<String> {
     let mut names = Vec::new();
     for pair in place.parts() {
@@ -256,12 +257,12 @@ fn is_name(name: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || "_-".contains(c))
 }
 
-/// Whether a terminal shows it as it is.
+/// Returns whether a terminal shows the text as it is.
 fn is_plain(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_graphic())
 }
 
-/// As options are written: `maxFiles` and `max_files` as `max-files`.
+/// Returns a name as options are written: `maxFiles` and `max_files` become `max-files`.
 fn kebab(name: &str) -> String {
     let mut kebab = String::new();
     let mut was_lower = false;

@@ -1,4 +1,4 @@
-//! Command lines that can't be read, and the help.
+//! Invalid command lines, and the help.
 
 use std::env;
 
@@ -8,7 +8,7 @@ use clap::error::ErrorKind;
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::{Format, Output};
 
-/// Prints what the parser has to say: help, the version, or what is wrong.
+/// Prints the parser's message: help, the version, or the problem.
 pub fn report(error: &Error) -> Exit {
     let asked_for = matches!(
         error.kind(),
@@ -18,12 +18,13 @@ pub fn report(error: &Error) -> Exit {
         let mut out = Output::new(Format::Json);
         return failure(error).report(&mut out);
     }
-    // Fails where the reader had enough, as `head` has.
+    // Printing fails if the reader stops early, as `head` does.
     let _ = error.print();
     if asked_for { Exit::Done } else { Exit::Usage }
 }
 
-/// What the parser says first is what is wrong; what follows is advice and a synopsis.
+/// Returns the parser's message as a failure. Its first paragraph is the problem; the rest is
+/// advice and a synopsis.
 fn failure(error: &Error) -> Failure {
     let text = error.render().to_string();
     let text = text.trim_start().strip_prefix("error: ").unwrap_or(&text);
@@ -35,7 +36,7 @@ fn failure(error: &Error) -> Failure {
     Failure::usage(lines.join(" ")).with_hint(tip.unwrap_or("`airlock help` shows what there is"))
 }
 
-/// What is said in place of a command for those who write tools.
+/// Returns the failure of a command for authors of tools, if the program was built without them.
 #[cfg(not(feature = "author"))]
 pub fn without_author() -> Failure {
     let message = "this airlock was built without `new`, `build` and `test` (its feature `author`)";

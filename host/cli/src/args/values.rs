@@ -66,7 +66,7 @@ impl From<GrantName> for Grant {
     }
 }
 
-/// How long decisions are kept.
+/// The time for which decisions are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retention {
     Forever,
@@ -84,13 +84,13 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A whole number and its unit.
+/// Parses an age: a whole number and its unit.
 pub fn age(text: &str) -> Result<Duration, String> {
     parse_age(text)
         .ok_or_else(|| "expected a number and s, m, h, d or w, such as 12h or 30d".to_owned())
 }
 
-/// A moment: so long ago, or a day or time.
+/// Parses a moment: an age, a day or a time.
 pub fn moment(text: &str) -> Result<SystemTime, String> {
     if let Some(age) = parse_age(text) {
         let then = SystemTime::now().checked_sub(age);
@@ -119,7 +119,7 @@ pub fn retention(text: &str) -> Result<Retention, String> {
     }
 }
 
-/// How much a store may keep.
+/// The limit of a store, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ByteLimit {
     None,

@@ -15,7 +15,7 @@ const DEPTH: usize = 4;
 /// The most values of an enumeration that are listed.
 const VALUES: usize = 8;
 
-/// One param, described in the guest's words.
+/// A param, described in the guest's words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Param {
     pub place: ParamPath,
@@ -32,11 +32,11 @@ pub struct Param {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ParamPath(Vec<Part>);
 
-/// One step of the path.
+/// A step of the path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
     Name(String),
-    /// Each item of a list.
+    /// The items of a list.
     Items,
 }
 

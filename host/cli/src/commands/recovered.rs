@@ -10,8 +10,8 @@ use airlock_render::{Line, Role};
 use crate::failure::Failure;
 use crate::terminal::output::on_stderr;
 
-/// Determines the outcome of listed applies that were cut off, and reports it. Returns whether the
-/// list has changed by that.
+/// Determines and reports the outcome of listed applies that were cut off. Returns whether that
+/// changed the list.
 ///
 /// # Errors
 /// If the store can't be used.
@@ -23,7 +23,7 @@ pub async fn recover(store: &Store, open: &[ActionRecord]) -> Result<bool, Failu
     Ok(!recovered.is_empty())
 }
 
-/// Does the same for all open actions of a session.
+/// Determines and reports the outcome of a session's applies that were cut off.
 ///
 /// # Errors
 /// If the store can't be used.

@@ -76,7 +76,7 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
         return Ok(Exit::Done);
     }
     if request.reason.is_none() && !asks && !request.yes {
-        // What is wrong with the action is more useful to know.
+        // A problem with the action is more useful to know.
         if let Some(first) = targets.first() {
             Target::find(first, &store).await?;
         }

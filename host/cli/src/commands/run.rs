@@ -56,9 +56,9 @@ pub struct Request {
     pub decision: Option<(Decision, String)>,
     /// The extras for the tool, in a form that `input` reads.
     pub extra: Option<String>,
-    /// How long the pushed actions can be applied.
+    /// The time for which the pushed actions can be applied, if limited.
     pub expires: Option<Duration>,
-    /// When to rehearse the pushed actions, if set.
+    /// The setting for rehearsals of the pushed actions, if set.
     pub rehearse: Option<Rehearse>,
     /// The plugin's grants in addition to the default.
     pub grants: Vec<Grant>,

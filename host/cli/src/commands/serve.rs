@@ -44,7 +44,7 @@ pub struct Request {
     pub grants: Vec<Grant>,
     /// True to skip calls of other tools while an action is pending.
     pub skip_while_pending: bool,
-    /// How long a call waits for a person, if set.
+    /// The time that a call waits for a person, if set.
     pub answer_within: Option<Duration>,
     pub store: StoreOptions,
     /// The HTTP options, or `None` for standard input and output.
@@ -61,10 +61,10 @@ pub struct OverHttp {
     pub guest_memory: Option<usize>,
 }
 
-/// How long to wait for cancelled calls.
+/// The time to wait for cancelled calls.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long the client has to learn that its subscriptions end, before the process exits.
+/// The time that the client has to learn that its subscriptions end, before the process exits.
 const SUBSCRIPTION_GRACE: Duration = Duration::from_secs(3);
 
 /// Serves until the client leaves or the operator stops it.

@@ -76,7 +76,7 @@ fn tell_why(judgement: &Judgement) {
 
 #[async_trait]
 impl Approver for OperatorRules {
-    /// Always allows: no model decides here.
+    /// Allows every request, because no model decides here.
     async fn approve(&self, _: &ApprovalRequest<'_>) -> Approval {
         Approval::Allow
     }

@@ -64,7 +64,8 @@ mod tests {
 
     use super::*;
 
-    /// On a single-threaded runtime, the watching task has not started when Ctrl-C arrives.
+    /// Checks a single-threaded runtime, on which the watching task has not started when Ctrl-C
+    /// arrives.
     #[tokio::test]
     async fn an_interrupt_counts_from_the_moment_that_it_is_watched_for() {
         let interrupt = Interrupt::watch();

@@ -13,9 +13,9 @@ use crate::terminal::style;
 /// The output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// For people: printed as it arrives.
+    /// Text for people, printed as it arrives.
     Text,
-    /// For programs: one object, at the end.
+    /// A JSON object for programs, printed at the end.
     Json,
 }
 

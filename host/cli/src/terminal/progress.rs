@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::terminal::output::on_stderr;
 use crate::terminal::style;
 
-/// How long work may take before the line is shown.
+/// The time that work may take before the line is shown.
 const SHOW_AFTER: Duration = Duration::from_secs(1);
 
 /// The columns of the spinner and the space after it.

@@ -31,11 +31,11 @@ pub enum Answer {
 /// A kind of question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
-    /// Whether to apply, discard or leave it.
+    /// The choice between applying, discarding and leaving it.
     Which,
-    /// Whether this decision is right.
+    /// The confirmation of this decision.
     Whether(Decision),
-    /// How to proceed, because it can't be applied any more.
+    /// The choice of how to proceed, because it can't be applied any more.
     Stale,
 }
 

@@ -26,7 +26,7 @@ use crate::surrogates;
 /// An answer to a request.
 pub type Answer = Response<BoxBody<Bytes, Infallible>>;
 
-/// How long the body of a request may take to arrive.
+/// The time that the body of a request may take to arrive.
 const WITHIN: Duration = Duration::from_secs(30);
 
 /// The most bytes that a principal's bodies may take in memory together, in addition to the limit

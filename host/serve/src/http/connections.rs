@@ -19,20 +19,20 @@ use tokio_io_timeout::TimeoutStream;
 use super::gate::Gate;
 use super::visitors::{Visitor, Visitors};
 
-/// How long a connection may take to send the headers of its next request, idle time included.
+/// The time that a connection may take to send the headers of its next request, idle time included.
 const HEADERS_WITHIN: Duration = Duration::from_secs(30);
 
-/// How long a client may stop reading before its connection is closed.
+/// The time that a client may stop reading before its connection is closed.
 const TAKEN_WITHIN: Duration = Duration::from_secs(30);
 
 /// The most headers of a request, and the most bytes of all of them together.
 const MAX_HEADERS: usize = 100;
 const MAX_HEADER_BYTES: usize = 32 << 10;
 
-/// How long to wait for connections at the end.
+/// The time to wait for connections at the end.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long to pause after a failed accept, which mostly means that no file descriptors are left.
+/// The pause after a failed accept, which mostly means that no file descriptors are left.
 const AFTER_FAILURE: Duration = Duration::from_millis(100);
 
 /// Serves all connections until `stop` is cancelled.

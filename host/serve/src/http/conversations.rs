@@ -18,7 +18,8 @@ use crate::server::{ServeError, Server};
 pub struct Conversations {
     sessions: Arc<dyn Sessions>,
     metrics: Metrics,
-    /// Seals the ids that clients carry without a session of the transport.
+    /// The codec for the ids that clients carry without a session of the transport, which seals
+    /// them.
     seals: RequestStateCodec,
     most: usize,
     listing: Server,
@@ -153,7 +154,7 @@ impl Conversations {
         self.with_open(|open| open.values().map(|open| open.server.clone()).collect())
     }
 
-    /// Returns how many conversations are open and how many instances are live.
+    /// Returns the numbers of open conversations and live instances.
     pub fn now(&self) -> Now {
         Now {
             conversations: self.with_open(|open| open.len()),

@@ -28,7 +28,7 @@ use super::{HEALTH, HttpSettings, IDLE, METRICS, PATH, accept, batch, resuming};
 use crate::handler::{Handler, Transport};
 use crate::metrics::{self, Metrics};
 
-/// How long a principal with too many connections is asked to wait.
+/// The time that a principal with too many connections is asked to wait.
 const RETRY: Duration = Duration::from_secs(1);
 
 pub(super) const SESSION: &str = "mcp-session-id";

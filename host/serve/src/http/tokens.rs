@@ -26,11 +26,11 @@ pub struct Principal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Access {
-    /// All tools, including `resolve`.
+    /// Access to all tools, including `resolve`.
     Decide,
-    /// All tools except `resolve`.
+    /// Access to all tools except `resolve`.
     Preview,
-    /// Only the [metrics](super::METRICS).
+    /// Access to the [metrics](super::METRICS) only.
     Metrics,
 }
 

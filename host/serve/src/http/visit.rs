@@ -10,8 +10,8 @@ use super::conversations::{Conversations, NoConversation, has};
 use super::tokens::Principal;
 use crate::server::Server;
 
-/// One session of the transport, with its own conversation. In the newest version of the protocol,
-/// one request.
+/// A session of the transport, with its own conversation. In the newest version of the protocol, a
+/// single request.
 pub struct Visit {
     principal: Arc<Principal>,
     conversations: Arc<Conversations>,

@@ -43,7 +43,7 @@ impl Visitor {
     }
 }
 
-/// All connections, oldest first.
+/// The clients of the open connections, oldest first.
 #[derive(Debug)]
 pub struct Visitors {
     all: Mutex<VecDeque<Arc<Visitor>>>,

@@ -26,7 +26,7 @@ struct Batch {
     is_read: bool,
 }
 
-/// All answers of a batch. Dropping it ends the turns of the batch's requests.
+/// The complete answers of a batch. Dropping it ends the turns of the batch's requests.
 pub struct Whole {
     pub answers: Value,
     _turns: Vec<Turn>,

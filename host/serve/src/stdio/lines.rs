@@ -7,7 +7,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 /// The most bytes of a line, without its terminator.
 pub const MAX_LINE_BYTES: usize = 16 << 20;
 
-/// How much memory is kept from one line to the next.
+/// The most bytes of memory that are kept from one line to the next.
 const RETAINED_BYTES: usize = 64 << 10;
 
 pub enum Line<'a> {
@@ -20,8 +20,8 @@ pub enum Line<'a> {
 pub struct Lines<R> {
     reader: BufReader<R>,
     line: Vec<u8>,
-    /// How many bytes of the line were read. If the line is too long, that is more than `line`
-    /// holds.
+    /// The number of bytes of the line that were read. If the line is too long, that is more than
+    /// `line` holds.
     length: u64,
     is_whole: bool,
 }

@@ -25,7 +25,7 @@ pub type Message = Result<Option<ClientJsonRpcMessage>, Refused>;
 )]
 pub enum Read {
     Message(Message),
-    /// Never empty.
+    /// The messages of a batch, at least one.
     Batch(Vec<Message>),
 }
 

@@ -22,7 +22,7 @@ const WAITING: usize = 1024;
 /// The most bytes of all these requests' lines together. At least the limit of one line.
 const BYTES: usize = 32 << 20;
 
-/// One of the error codes that are left to implementations.
+/// An error code from those that are left to implementations.
 const TOO_MANY: ErrorCode = ErrorCode(-32010);
 
 pub struct Requests {

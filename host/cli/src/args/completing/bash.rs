@@ -17,7 +17,8 @@ const INDEX: &str = "_CLAP_COMPLETE_INDEX";
 /// The separator of candidates. No candidate contains it.
 const BETWEEN: &str = "\x0b";
 
-/// Passes the words on as they were typed. `read` splits the answer without expanding it.
+/// A script that passes the words on as they were typed. `read` splits the answer without expanding
+/// it.
 const SCRIPT: &str = r#"
 _clap_complete_NAME() {
     if compopt +o nospace 2> /dev/null; then
@@ -101,7 +102,8 @@ enum Quotes {
 }
 
 impl Quotes {
-    /// Returns `None` for a mark in the middle of a word: bash replaces only the text after it.
+    /// Returns the open mark, or `None` if it is in the middle of a word: bash replaces only the
+    /// text after it.
     fn at_end_of(typed: &str) -> Option<Self> {
         let read = Read::of(typed);
         match (read.open, read.opened_at) {

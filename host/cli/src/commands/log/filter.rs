@@ -11,13 +11,13 @@ use super::entry::Entry;
 /// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// It was applied.
+    /// An action that was applied.
     Applied,
-    /// It was discarded.
+    /// An action that was discarded.
     Discarded,
-    /// A rule refused the request.
+    /// A request that a rule refused.
     Refused,
-    /// A person declined the request.
+    /// A request that a person declined.
     Declined,
 }
 
@@ -39,9 +39,9 @@ impl State {
 /// A filter of entries. An empty filter matches all.
 #[derive(Debug, Default)]
 pub struct Filter {
-    /// Matches entries at or after this time.
+    /// The time of the earliest entries that match.
     pub since: Option<SystemTime>,
-    /// Matches entries before this time.
+    /// The time before which entries match.
     pub until: Option<SystemTime>,
     /// A part of the name of the decider or requester, or their kind: `model`, `person`, `program`
     /// or `unknown`.
@@ -50,7 +50,7 @@ pub struct Filter {
     pub tool: Option<String>,
     /// A path that the action changed, by its old or new name.
     pub path: Option<Pattern>,
-    /// Its kind.
+    /// The kind of the entry.
     pub state: Option<State>,
 }
 

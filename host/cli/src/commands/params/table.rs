@@ -9,7 +9,7 @@ const GAP: &str = "  ";
 /// The largest width of the name and type columns. Longer cells shift the rest of their row.
 const WIDEST: usize = 30;
 
-/// One row.
+/// A row of the table.
 pub struct Row<'a> {
     /// The name under which it is given.
     pub name: String,

@@ -14,7 +14,7 @@ pub enum Typed {
     Choice(Vec<String>),
     Number,
     Boolean,
-    /// One item per word.
+    /// A list, with one item per word.
     List(Box<Typed>),
     /// JSON, `@FILE` or `-`, as for the params as a whole.
     Json,

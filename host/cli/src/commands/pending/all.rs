@@ -12,7 +12,7 @@ use super::{Listing, tell_of_expired, warn_of};
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 
-/// How many session ids are read at a time.
+/// The number of session ids that are read at a time.
 const SESSIONS: usize = 1000;
 
 /// The most actions with previews that are shown in a pager, which needs all of them at once.

@@ -69,7 +69,7 @@ impl Desk<'_> {
         }
     }
 
-    /// Replaces a stale preview with a new one, which is decided separately once it was seen.
+    /// Replaces a stale preview with a new one, which is decided separately once it has been seen.
     pub(super) async fn refresh(
         &self,
         target: &Target,

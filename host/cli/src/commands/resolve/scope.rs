@@ -12,11 +12,12 @@ use crate::failure::Failure;
 pub enum Scope {
     /// The named action, or the topmost one of the session.
     One,
-    /// All pending actions of the session.
+    /// The pending actions of the session.
     Session,
-    /// All pending actions of the workspace, in any session.
+    /// The pending actions of the workspace, in any session.
     Workspace,
-    /// All of these that can't be applied any more, because their files have changed.
+    /// The pending actions of the workspace that can't be applied any more, because their files
+    /// have changed.
     Stale,
 }
 

@@ -24,7 +24,7 @@ pub enum Decider {
     Decided(Resolution),
     /// The person at the terminal.
     Terminal,
-    /// No one: all actions stay pending.
+    /// The absence of a decider: all actions stay pending.
     Nobody,
 }
 

@@ -25,7 +25,7 @@ use crate::terminal::output::on_stderr;
 /// The environment variable that enables it for all calls.
 const VARIABLE: &str = "AIRLOCK_NOTIFY";
 
-/// How long the command may take before this program continues without it.
+/// The time that the command may take before this program continues without it.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The command to notify, and the session to watch.

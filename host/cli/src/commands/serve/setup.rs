@@ -25,7 +25,7 @@ use crate::rules;
 const REASON: &str =
     "undecided when `airlock serve` ended, and the tool keeps its preview only in memory";
 
-/// The same reason, for one of several conversations.
+/// The reason for discarding such a preview when one of several conversations ends.
 const REASON_OF_ONE: &str =
     "undecided when its conversation ended, and the tool keeps its preview only in memory";
 
@@ -96,7 +96,7 @@ impl Setup {
     }
 
     /// Gives an open conversation the tools that it would have if it were opened now. Returns
-    /// whether its list of tools has changed by that.
+    /// whether that changed its list of tools.
     ///
     /// # Errors
     /// Those of [`Server::rebind`].
@@ -196,7 +196,7 @@ impl Setup {
 
 #[async_trait]
 impl Sessions for Setup {
-    /// Opens a conversation. It is not told of other pending actions, because they may belong to
+    /// Opens a conversation. It learns nothing of other pending actions, because they may belong to
     /// other principals.
     fn open(&self, conversation: Option<&Conversation<'_>>) -> Result<Server, ServeError> {
         let of_workspace = self.request.session.id(&self.store);

@@ -134,7 +134,7 @@ fn not_built(folder: &Path) -> Failure {
     let message = format!("there is no component in {}", folder.display());
     let hint = match is_project(folder) {
         true => format!("build it first: `{}`", build_command(folder)),
-        // Whatever else builds a project with a Makefile, this is the usual way to start.
+        // This is the usual way to build a project that has a Makefile.
         false if folder.join("Makefile").exists() => format!(
             "build it first: `make -C {}`",
             shell::quote(&folder.to_string_lossy())
