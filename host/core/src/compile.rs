@@ -1,9 +1,9 @@
 //! Compilation of components: its cost, and its cache.
 //!
 //! The time and memory of a compiler can grow with the square of its input, and nothing interrupts
-//! it. So the host first refuses absurd components by their outline. It compiles the rest in a
-//! process that can be killed, if the embedder names a program for it. Otherwise it compiles on a
-//! thread, and a load stops waiting for it at the time limit.
+//! it. So the host first refuses excessively complex components by their outline. It compiles the
+//! rest in a process that can be killed, if the embedder names a program for it. Otherwise it
+//! compiles on a thread, and a load stops waiting for it at the time limit.
 
 mod asynchronous;
 mod busy;
@@ -73,7 +73,7 @@ enum Failure {
     NotStarted(io::Error),
     /// The process ended without an answer.
     Crashed(String),
-    /// All threads are busy with abandoned compilations.
+    /// Every thread is busy with an abandoned compilation.
     Busy,
 }
 
@@ -88,7 +88,7 @@ impl Compiler {
         }
     }
 
-    /// Reads what can be known of the component without compiling it.
+    /// Reads the outline of the component without compiling it.
     pub(crate) fn read(&self, source: &PluginBytes) -> Result<Outline, LoadError> {
         let plugin = source.name.to_string();
         outline::read(&source.bytes, &self.limits).map_err(|unreadable| match unreadable {
@@ -105,7 +105,7 @@ impl Compiler {
     ) -> Result<(Component, Bytes), LoadError> {
         let failed = |failure| self.explain(failure, source);
         let permit = self.permit().await.map_err(failed)?;
-        // Another load may have tried the same meanwhile.
+        // Another load may have tried the same component in the meantime.
         if let Some(error) = self.failed.get(&source.digest) {
             return Err(error);
         }

@@ -83,7 +83,7 @@ impl Instance {
 }
 
 /// Returns a linker with everything a guest may import: the world's own interfaces, and WASI 0.2
-/// with our gate in front of the files.
+/// with our gate guarding the files.
 ///
 /// Guests can import sockets, but every use of them is refused, see [`network`].
 pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<State>> {

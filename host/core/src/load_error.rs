@@ -87,9 +87,9 @@ pub enum LoadError {
         /// The end of the process, as far as is known.
         reason: String,
     },
-    /// All compiler threads are busy, and none finished within
-    /// [`CompileLimits::time`](crate::compile::CompileLimits::time). Doesn't happen with a compiler
-    /// process.
+    /// Every compiler thread is busy, and none finished within
+    /// [`CompileLimits::time`](crate::compile::CompileLimits::time). This can't happen with a
+    /// compiler process.
     #[error(
         "{plugin} could not be compiled: the limit of concurrent compilations ({at_once}) is reached, and none of them finished in time"
     )]

@@ -76,7 +76,7 @@ impl Plugin {
     /// Loads a component from its bytes, under a name of the caller's choice.
     ///
     /// # Errors
-    /// As for [`Plugin::load`].
+    /// See [`Plugin::load`].
     pub async fn from_bytes(
         engine: &Engine,
         name: impl Into<Arc<str>>,
@@ -88,8 +88,8 @@ impl Plugin {
             .with_tools()
     }
 
-    /// Loads a plugin from the bytes in a store, to resolve the actions that it pushed. All its
-    /// tool names may be reserved by now.
+    /// Loads a plugin from the bytes in a store, to resolve the actions that it pushed. Every tool
+    /// name may have become reserved since then.
     pub(crate) async fn from_store(engine: &Engine, kept: PluginBytes) -> Result<Self, LoadError> {
         load::from_bytes(engine, kept.name, kept.bytes).await
     }

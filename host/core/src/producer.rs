@@ -57,7 +57,7 @@ pub(crate) trait CommitChanges: Sync {
 /// The outcome of a call.
 pub(crate) struct Executed {
     pub result: ToolResult,
-    /// In push order.
+    /// The pushed actions, in push order.
     pub pushed: Vec<Arc<PendingAction>>,
     /// The effects of an apply, if the call itself produced them. The layer is open.
     pub drafted: Option<View>,
@@ -260,7 +260,7 @@ impl Producer {
         }
     }
 
-    /// Frees what an idle producer doesn't need, such as an instance.
+    /// Frees the resources of an idle producer, such as an instance.
     pub fn make_room(&self) {
         match self {
             Producer::Wasm(binding) => binding.make_room(),

@@ -19,11 +19,12 @@ use crate::tenant::Tenant;
 pub(crate) use place::PlaceOfOthers;
 pub(crate) use staged::{Called, Reserved, StagedActions};
 
-/// Fixed by the contract: SDKs raise exactly this text.
+/// The error text without a store. It is fixed by the contract: SDKs raise exactly this text.
 pub(crate) const STORE_UNAVAILABLE: &str =
     "Pending action store unavailable for custom tools in this runtime.";
 
-/// Otherwise a discarded action could keep coming back without any request for it.
+/// The error text for a push outside of `execute`. If it were allowed, a discarded action could
+/// keep coming back without any request for it.
 pub(crate) const ONLY_DURING_EXECUTE: &str =
     "an action can be pushed only during `execute`: what was decided can't come back by itself";
 
@@ -34,7 +35,7 @@ pub(crate) struct SessionContext {
     /// The workspace's absolute path.
     pub workspace: Option<Arc<Path>>,
     pub workspace_identity: Option<Arc<WorkspaceIdentity>>,
-    /// How long actions of its tools wait for a decision.
+    /// The time after which actions of its tools expire.
     pub expires_after: Option<Duration>,
     pub lost: LostActions,
     /// Room that unfinished calls have reserved.
@@ -80,7 +81,7 @@ pub(crate) enum PushError {
 /// The producer of a staged action, with its policy and limits.
 pub(crate) struct PushContext<'a> {
     pub source: &'a PluginBytes,
-    /// Whether the producer has a tool with this name.
+    /// A function that returns whether the producer has a tool with this name.
     pub has_tool: &'a (dyn Fn(&str) -> bool + Sync),
     pub policy: &'a Policy,
     pub limits: &'a Limits,
@@ -195,7 +196,8 @@ fn check_line(what: &str, text: &str) -> Result<(), PushError> {
     Ok(())
 }
 
-/// Line ends of Unicode, at which a terminal or a browser may break.
+/// Returns whether a character is a line end of Unicode, at which a terminal or a browser may
+/// break.
 fn is_line_end(c: char) -> bool {
     matches!(
         c,

@@ -17,8 +17,8 @@ use crate::budget::Budget;
 pub(crate) use live::{IdleMemory, LiveInstances, Reclaim, Reclaimed, Room};
 pub(crate) use room::{guest_memory, instances as instances_by_memory};
 
-/// With fewer free descriptors than this, a new instance might get none for its directories and a
-/// file.
+/// The number of free descriptors below which a new instance might get none for its directories and
+/// a file.
 const FEW_DESCRIPTORS: usize = 8;
 
 pub(crate) struct Runtime {

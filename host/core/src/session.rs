@@ -4,7 +4,7 @@
 //!
 //! - `decide` claims actions, and nothing else does;
 //! - `calling` calls tools, and has the actions that they push rehearsed;
-//! - `review` finds out what an action would do, and never asks for a decision;
+//! - `review` determines the effects of an action, and never asks for a decision;
 //! - `base`: `tools`, `stack`, `place` and `events`, which don't know each other.
 
 mod approval;

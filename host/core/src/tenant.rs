@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use crate::budget::{Budget, Portion, Share};
 
-/// A user of an engine. What guests share, which is memory and descriptors of the process, is
-/// A user of an engine. Guests use memory and descriptors of the process, which are divided between
+/// A user of an engine. The memory and file descriptors that guests use are divided between
 /// tenants, no matter how many sessions each tenant has.
 ///
 /// A tenant may hold as much of a resource as is still free. A single tenant gets half, two get a

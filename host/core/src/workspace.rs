@@ -83,7 +83,7 @@ struct Handle {
     open: Arc<OpenHandle>,
 }
 
-/// Counts of what directory listings left out.
+/// The numbers of names that directory listings left out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct LeftOut {
     /// Names that are not UTF-8.
@@ -103,7 +103,7 @@ impl LeftOut {
     }
 }
 
-/// The guest exceeded the limit on open files in a call that can't return an error.
+/// An error for a guest that exceeded the limit on open files in a call that can't return an error.
 #[derive(Debug)]
 pub(crate) struct TooManyOpen {
     /// Limit of one instance; `None` if the host itself has no more descriptors.
@@ -126,7 +126,7 @@ impl fmt::Display for TooManyOpen {
 
 impl std::error::Error for TooManyOpen {}
 
-/// The workspace can't be opened. The guest that needs it is not at fault.
+/// An error for a workspace that can't be opened. The guest that needs it is not at fault.
 #[derive(Debug, thiserror::Error)]
 #[error("can't open the workspace {}: {source}", .path.display())]
 pub(crate) struct UnusableWorkspace {
@@ -188,8 +188,7 @@ impl Files {
         view.has_layer().then(|| view.clone())
     }
 
-    /// Opens or closes the gate in front of the workspace, for calls and for streams that are
-    /// already open.
+    /// Opens or closes the gate of the workspace, for calls and for streams that are already open.
     pub fn set_workspace_writable(&self, writable: bool) {
         self.workspace_writable
             .0
@@ -204,7 +203,7 @@ impl Files {
         self.workspace_writable.0.refused.swap(0, Ordering::Relaxed)
     }
 
-    /// Returns what listings left out since the last call.
+    /// Returns the numbers of names that listings left out since the last call.
     pub fn take_left_out(&mut self) -> LeftOut {
         std::mem::take(&mut self.left_out)
     }
@@ -224,10 +223,10 @@ struct Gate(Arc<GateState>);
 #[derive(Debug, Default)]
 struct GateState {
     open: AtomicBool,
-    /// How often the gate was found closed since the last query.
+    /// The number of times the gate was found closed since the last query.
     refused: AtomicU64,
-    /// How often the gate was opened, closed, or found open by a call that may have changed
-    /// something.
+    /// The number of times the gate was opened, closed, or found open by a call that may have
+    /// changed something.
     passed: AtomicU64,
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn takes(version: &str) -> bool {
     TAKEN.contains(&minor) && patch.parse::<u32>().is_ok()
 }
 
-/// The host functions of the world, besides WASI.
+/// The host functions of the world, except for WASI.
 pub(crate) trait Host: Send {
     /// Puts an action on top of the session's stack.
     fn push(

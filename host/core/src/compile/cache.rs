@@ -25,8 +25,9 @@ const HASH_BYTES: usize = blake3::OUT_LEN;
 /// A folder of compiled plugins.
 ///
 /// Entries are authenticated with a secret key (keyed BLAKE3) that lies outside the folder. Write
-/// access to the folder alone is therefore not enough to make a host run foreign code. If an entry
-/// is damaged or foreign, the plugin is silently compiled again.
+/// access to the folder alone is therefore not enough to make a host run arbitrary code. If an
+/// entry is damaged or was not written by a host with the key, the plugin is silently compiled
+/// again.
 ///
 /// Adding an entry removes entries that were not loaded for 60 days. If all entries together exceed
 /// [`max_bytes`](CompileCache::max_bytes), it also removes the least recently loaded ones.
@@ -38,8 +39,8 @@ pub struct CompileCache {
 }
 
 impl CompileCache {
-    /// Opens the cache in `folder`, with the key in the file `key`. Creates what is missing,
-    /// accessible only to the current user.
+    /// Opens the cache in `folder`, with the key in the file `key`. If the folder or the file is
+    /// missing, creates it, accessible only to the current user.
     ///
     /// # Errors
     /// If the folder or the key can't be created or read.

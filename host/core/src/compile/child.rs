@@ -11,8 +11,8 @@ use bytes::Bytes;
 use super::protocol::{Answer, COMPILER, CompileRequest};
 use super::{CompileLimits, Failure};
 
-/// Maximum number of threads of the process. More would need more memory at once and leave no cores
-/// for others.
+/// Maximum number of threads of the process. More threads would need more memory and leave no cores
+/// for other work.
 const THREADS: usize = 8;
 
 /// A component for a process to compile.

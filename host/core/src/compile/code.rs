@@ -56,7 +56,7 @@ fn deserialize(engine: &Engine, bytes: &[u8]) -> wasmtime::Result<Component> {
 
 #[cfg(target_os = "linux")]
 fn map(engine: &Engine, file: &File) -> wasmtime::Result<Component> {
-    // The file that is open, not the one at its path by now.
+    // This is the open file, even if another file is at its path now.
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     // SAFETY: as above, and the file can't change while it is mapped, because it is sealed.
     unsafe { Component::deserialize_file(engine, path) }

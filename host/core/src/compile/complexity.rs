@@ -9,31 +9,31 @@ use crate::load_error::LoadError;
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Complexity {
-    /// Bytes of the largest function.
+    /// The size of the largest function, in bytes.
     pub function_bytes: u64,
-    /// Local variables of the function with the most.
+    /// The number of local variables of the function with the most.
     pub locals: u64,
-    /// Functions.
+    /// The number of functions.
     pub functions: u64,
-    /// Bytes of all functions.
+    /// The size of all functions together, in bytes.
     pub code_bytes: u64,
-    /// Nesting depth of components.
+    /// The nesting depth of components.
     pub depth: u64,
-    /// Core modules and components.
+    /// The number of core modules and components.
     pub modules: u64,
-    /// Core instances and instances of components.
+    /// The number of core instances and instances of components.
     pub instances: u64,
-    /// Types.
+    /// The number of types.
     pub types: u64,
-    /// Imports, aliases and canonical functions.
+    /// The number of imports, aliases and canonical functions.
     pub imports: u64,
-    /// Exports.
+    /// The number of exports.
     pub exports: u64,
-    /// Tables and memories.
+    /// The number of tables and memories.
     pub tables: u64,
-    /// Globals and tags.
+    /// The number of globals and tags.
     pub globals: u64,
-    /// Segments of data and of table elements.
+    /// The number of segments of data and of table elements.
     pub segments: u64,
 }
 

@@ -88,7 +88,7 @@ impl fmt::Display for Key {
 /// Writes an entry.
 ///
 /// # Errors
-/// Those of the writer.
+/// Any error of the writer.
 pub(super) fn write(
     mut to: impl Write,
     key: &Key,

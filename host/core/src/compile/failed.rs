@@ -8,8 +8,8 @@ use airlock_model::digest::Digest;
 
 use crate::load_error::LoadError;
 
-/// How long a failure is remembered. A machine that was busy or short of memory may recover, so not
-/// longer.
+/// The time for which a failure is remembered. It is short, because a machine that was busy or low
+/// on memory may recover.
 const REMEMBERED: Duration = Duration::from_secs(10 * 60);
 
 /// Maximum number of remembered failures.

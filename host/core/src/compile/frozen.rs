@@ -9,7 +9,7 @@ pub(super) enum Frozen {
     /// same user can write to it.
     #[cfg(target_os = "linux")]
     Sealed { file: File, length: u64 },
-    /// This process's own memory.
+    /// Bytes in this process's own memory.
     Owned(Vec<u8>),
 }
 

@@ -8,48 +8,48 @@ use airlock_model::limit_setters;
 /// built with Airlock's SDKs need (those in Python contain all of CPython).
 ///
 /// The counts are read from the component's bytes before compilation, over all modules and
-/// components inside it. They only keep plainly absurd components from the compiler, whose time and
-/// memory can grow with the square of a function's size. The effective bounds are `time` and
-/// `memory`, if [`EngineBuilder::compiler`](crate::EngineBuilder::compiler) names a program.
+/// components inside it. They only keep excessively complex components from the compiler, whose
+/// time and memory can grow with the square of a function's size. The effective bounds are `time`
+/// and `memory`, if [`EngineBuilder::compiler`](crate::EngineBuilder::compiler) names a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CompileLimits {
-    /// Wall-clock time to compile one component. Default: 120 s.
+    /// The wall-clock time limit for compiling a component. Default: 120 s.
     pub time: Duration,
-    /// Memory of the process that compiles a component, in bytes. Default: 2 GiB. Without such a
-    /// process, memory is not bounded.
+    /// The memory limit of the process that compiles a component, in bytes. Default: 2 GiB. Without
+    /// such a process, memory is not bounded.
     pub memory: u64,
-    /// Maximum size of compiled code from that process, in bytes. Default: 256 MiB.
+    /// The maximum size of compiled code from that process, in bytes. Default: 256 MiB.
     pub output_bytes: u64,
-    /// Maximum number of concurrent compilations; others wait. Default: 4.
+    /// The maximum number of concurrent compilations; others wait. Default: 4.
     pub at_once: usize,
-    /// Bytes of a function. Default: 1,000,000.
+    /// The maximum size of a function, in bytes. Default: 1,000,000.
     pub function_bytes: u64,
-    /// Local variables of a function, without its parameters. Default: 1,000.
+    /// The maximum number of local variables of a function, without its parameters. Default: 1,000.
     pub locals: u64,
-    /// Functions. Default: 200,000.
+    /// The maximum number of functions. Default: 200,000.
     pub functions: u64,
-    /// Bytes of all functions. Default: 64 MiB.
+    /// The maximum size of all functions together, in bytes. Default: 64 MiB.
     pub code_bytes: u64,
-    /// Nesting depth of components. Default: 16.
+    /// The maximum nesting depth of components. Default: 16.
     pub depth: u64,
-    /// Core modules and components. Default: 256.
+    /// The maximum number of core modules and components. Default: 256.
     pub modules: u64,
-    /// Core instances and instances of components. Default: 1,000.
+    /// The maximum number of core instances and instances of components. Default: 1,000.
     pub instances: u64,
-    /// Types. Default: 50,000.
+    /// The maximum number of types. Default: 50,000.
     pub types: u64,
-    /// Imports, aliases and canonical functions, which connect the modules of a component. Default:
-    /// 100,000.
+    /// The maximum number of imports, aliases and canonical functions, which connect the modules of
+    /// a component. Default: 100,000.
     pub imports: u64,
-    /// Exports. Default: 100,000.
+    /// The maximum number of exports. Default: 100,000.
     pub exports: u64,
-    /// Tables and memories. Default: 256.
+    /// The maximum number of tables and memories. Default: 256.
     pub tables: u64,
-    /// Globals and tags. Default: 100,000.
+    /// The maximum number of globals and tags. Default: 100,000.
     pub globals: u64,
-    /// Segments of data and of table elements. Default: 250,000, because a linker makes one for
-    /// each run of bytes between zeros; Go's makes up to 100,000.
+    /// The maximum number of segments of data and of table elements. Default: 250,000, because a
+    /// linker makes one for each run of bytes between zeros; Go's makes up to 100,000.
     pub segments: u64,
 }
 

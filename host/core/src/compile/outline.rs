@@ -13,11 +13,11 @@ use super::{CompileLimits, Complexity, asynchronous};
 /// The outline of a component.
 #[derive(Debug, Default)]
 pub struct Outline {
-    /// In the component's order.
+    /// The imports, in the component's order.
     pub imports: Vec<Import>,
-    /// The names, in the component's order.
+    /// The names of the exports, in the component's order.
     pub exports: Vec<String>,
-    /// Whether it has async functions, streams or futures, which WASI 0.3 is built upon.
+    /// True if the component has async functions, streams or futures, which WASI 0.3 is built upon.
     pub is_async: bool,
     pub complexity: Complexity,
 }
@@ -25,8 +25,8 @@ pub struct Outline {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Import {
     pub name: String,
-    /// Whether it has functions or resources that a host must provide. An interface with only types
-    /// needs no host.
+    /// True if the import has functions or resources that a host must provide. An interface with
+    /// only types needs no host.
     pub needs_host: bool,
 }
 
@@ -35,7 +35,7 @@ pub struct Import {
 pub enum Unreadable {
     /// The bytes are not a component.
     Malformed(String),
-    /// It is too complex: which amount exceeds which limit.
+    /// The component is too complex. The text names the amount and the limit that it exceeds.
     TooComplex(String),
 }
 
@@ -81,7 +81,8 @@ struct Reader<'a> {
     outline: Outline,
     /// The component or module that is being read, and its parents.
     inside: Vec<Inside>,
-    /// The types of the outermost component: whether each is an instance that needs a host.
+    /// The types of the outermost component. An element is true if the type is an instance that
+    /// needs a host.
     types: Vec<bool>,
     /// Number of core modules so far.
     modules: u64,

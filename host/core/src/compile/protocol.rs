@@ -41,7 +41,7 @@ pub enum Answer {
     Refused(String),
     /// The memory limit was too low.
     OutOfMemory,
-    /// This program makes code that the host can't run, because it is of another version.
+    /// The compiler program is of another version, so the host can't run its code.
     OtherEngine,
 }
 

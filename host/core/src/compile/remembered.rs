@@ -9,17 +9,17 @@ use super::Key;
 /// The loads that an engine remembers: all that are still in use, and the latest few.
 pub(crate) struct RememberedLoads {
     loads: Mutex<Loads>,
-    /// How many of the latest are kept after their last use.
+    /// The number of latest loads that are kept after their last use.
     kept: usize,
 }
 
-/// The result of loading a component; its type is up to the loader.
+/// The result of loading a component. The loader chooses its type.
 type Loaded = dyn Any + Send + Sync;
 
 #[derive(Default)]
 struct Loads {
     by_key: HashMap<Key, Weak<Loaded>>,
-    /// The latest is last.
+    /// The latest loads; the most recent one is last.
     latest: VecDeque<Arc<Loaded>>,
 }
 

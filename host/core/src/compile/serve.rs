@@ -8,7 +8,7 @@ use wasmtime::Engine;
 use super::protocol::{Answer, COMPILER, CompileRequest};
 use crate::runtime::{code_compatibility, code_config};
 
-/// Makes this process a compiler if it was started as one. Otherwise returns at once.
+/// Makes this process a compiler if it was started as one. Otherwise returns immediately.
 ///
 /// A program that names itself in [`EngineBuilder::compiler`](crate::EngineBuilder::compiler) must
 /// call this first in its `main`, before it starts a thread or opens a file.

@@ -18,7 +18,7 @@ use super::{Instance, LookedAt, failure};
 use crate::pushing::StagedActions;
 use crate::world::{DecidedAction, Definition, Guest, Returned};
 
-/// The context of a call, besides its arguments.
+/// The context of a call, in addition to its arguments.
 pub(crate) struct Call<'a> {
     /// Its number in the session, from 1; 0 outside a session.
     pub number: u64,
@@ -30,7 +30,7 @@ pub(crate) struct Call<'a> {
     pub spent: Duration,
 }
 
-/// How a future with a deadline ended.
+/// The end of a future with a deadline.
 pub(crate) enum Ended<T> {
     Returned(T),
     TimedOut,

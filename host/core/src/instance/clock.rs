@@ -112,8 +112,8 @@ struct Waiting {
     until: u64,
     /// `None` if the time is out of range for any clock.
     ends: Option<Instant>,
-    /// Whether to yield before it is ready: a guest that polls without waiting must not block other
-    /// tasks.
+    /// True to yield once before the wait is ready, because a guest that polls without waiting must
+    /// not block other tasks.
     yields: bool,
 }
 

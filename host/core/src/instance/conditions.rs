@@ -18,12 +18,12 @@ pub(crate) struct Conditions {
     pub seed: Seed,
     /// The time of the guest's wall clocks, or their start time.
     time: SystemTime,
-    /// Whether its clocks advance.
+    /// True if the guest's wall clocks advance.
     goes_on: bool,
-    /// Whether they differ from the rehearsal's.
+    /// True if the conditions differ from the rehearsal's.
     pub are_granted: bool,
-    /// Whether other lines of the files that it changes have changed since the preview. The host
-    /// compares the edits.
+    /// True if other lines of the files that the action changes have changed since the preview. The
+    /// host then compares the edits.
     pub files_moved: bool,
 }
 

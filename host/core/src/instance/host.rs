@@ -66,7 +66,7 @@ impl Host for State {
 }
 
 impl State {
-    /// Reports a refused push. A store failure is not the guest's fault, so it is not reported.
+    /// Reports a refused push, unless the store failed, which is not the guest's fault.
     fn tell_refused(&self, refused: PushError) -> PushError {
         if let PushError::LimitExceeded(reason) | PushError::Invalid(reason) = &refused {
             self.log.refused(Refusal::Push {

@@ -74,7 +74,7 @@ impl NetworkHost for NetworkView<'_> {
         error.downcast()
     }
 
-    /// Returns `None`: no stream error comes from the network.
+    /// Returns `None`, because no stream error comes from the network.
     fn network_error_code(
         &mut self,
         error: Resource<IoError>,
@@ -91,7 +91,8 @@ impl HostNetwork for NetworkView<'_> {
     }
 }
 
-/// There are no such streams. Any handle that a guest makes up is not in its table.
+/// A resource that the host never creates. A handle that a guest makes up is not in its table, so
+/// every function fails.
 impl ip_name_lookup::HostResolveAddressStream for NetworkView<'_> {
     fn resolve_next_address(
         &mut self,

@@ -98,17 +98,18 @@ impl GuestLog {
         });
     }
 
-    /// Not counted as a line: the number of actions has its own limit.
+    /// Emits a pushed action. It is not counted as a line, because the number of actions has its
+    /// own limit.
     pub fn staged(&self, action: Arc<PendingAction>) {
         self.lock().emit(&Event::Staged { action });
     }
 
-    /// Emitted once, at the end of a call.
+    /// Emits the number of names that listings left out, once at the end of a call.
     pub fn left_out(&self, names: u64, listings: u64) {
         self.lock().emit(&Event::NamesLeftOut { names, listings });
     }
 
-    /// Counted as a line, because a guest can cause as many refusals as it likes.
+    /// Emits a refusal. It is counted as a line, because a guest can cause any number of refusals.
     pub fn refused(&self, refusal: Refusal) {
         self.lock().count_and_emit(|| Event::Refused(refusal));
     }

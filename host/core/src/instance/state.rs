@@ -234,7 +234,7 @@ impl State {
 }
 
 impl Drop for State {
-    /// Volatile actions end with their instance, whatever ends it.
+    /// Marks the volatile actions as lost, because they end with their instance.
     fn drop(&mut self) {
         let lost: Vec<ActionId> = self.context.volatile.lock().drain().collect();
         if let Some(session) = self.context.session.as_ref().filter(|_| !lost.is_empty()) {

@@ -25,7 +25,7 @@ impl Linked {
         Self { component, linked }
     }
 
-    /// Links now, and reports what doesn't match.
+    /// Links immediately, and reports an import that doesn't match.
     pub fn now(engine: &Engine, component: Component) -> wasmtime::Result<Self> {
         let linked = OnceLock::from(link(engine, &component)?);
         Ok(Self { component, linked })

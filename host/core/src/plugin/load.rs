@@ -39,7 +39,7 @@ pub(super) async fn from_file(engine: &Engine, path: &Path) -> Result<Plugin, Lo
     let length = file.metadata().map_err(read)?.len();
     check_size(engine, &name, length)?;
     let mut bytes = Vec::with_capacity(length as usize + 1);
-    // The file may grow meanwhile.
+    // The file may grow in the meantime.
     let most = (engine.plugin_bytes() as u64).saturating_add(1);
     file.take(most).read_to_end(&mut bytes).map_err(read)?;
     let loaded = from_bytes(engine, name.into(), bytes.into()).await;

@@ -10,7 +10,7 @@ use airlock_model::digest::Digest;
 use airlock_model::store::PluginBytes;
 use bytes::Bytes;
 
-/// No component begins with this line.
+/// The first line of the text. No component begins with it.
 const FIRST_LINE: &str = "airlock native producer";
 
 /// A native producer's name, and the version of the format of its actions' state.
@@ -21,7 +21,7 @@ pub(crate) struct NativeIdentity {
 }
 
 impl NativeIdentity {
-    /// Bounded, so that a version can be found by its digest.
+    /// The highest state version. It is low enough to find a version by its digest.
     pub const LAST_STATE_VERSION: u32 = 999;
 
     pub fn new(name: &str, state_version: u32) -> Self {

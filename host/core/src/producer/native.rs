@@ -70,13 +70,14 @@ pub trait NativeTool: Send + Sync + 'static {
         false
     }
 
-    /// Called when an action is discarded that was proposed with
-    /// [`ProposedAction::hearing_of_a_discard`]. With `None`, the result is the host's default
-    /// text.
+    /// Handles the discard of an action that was proposed with
+    /// [`ProposedAction::hearing_of_a_discard`]. Return `None` to use the host's default text as
+    /// the result.
     ///
     /// # Errors
-    /// [`Error::Tool`]; the action is still discarded. (It is not discarded after [`Error::Busy`]:
-    /// then the tool could not be called, because it was still working on a call that was stopped.)
+    /// [`Error::Tool`]; the action is still discarded. (If the host can't call the tool because it
+    /// is still working on a stopped call, the discard fails with [`Error::Busy`] and the action
+    /// stays.)
     fn reject(
         &self,
         action: &DecidedAction,
@@ -189,7 +190,7 @@ impl ProposedAction {
         }
     }
 
-    /// Calls [`NativeTool::reject`] when the action is discarded.
+    /// Requests a call of [`NativeTool::reject`] when the action is discarded.
     pub fn hearing_of_a_discard(self) -> Self {
         Self {
             has_reject: true,

@@ -37,7 +37,7 @@ pub(crate) struct Binding {
     live: Mutex<Option<Idle>>,
     /// Held by the one run that has a fresh instance.
     fresh: Mutex<()>,
-    /// Whether the engine knows that an instance may be here.
+    /// True if the engine knows that this binding may have an instance.
     registered: AtomicBool,
     /// Time of the last call, in the engine's count of uses.
     last_used: AtomicU64,
@@ -90,8 +90,8 @@ impl Binding {
         }
         let has_volatile = staged.has_volatile();
         let executed = match result {
-            // No other call enters the plugin meanwhile, so the instance that holds its volatile
-            // actions stays.
+            // No other call enters the plugin in the meantime, so the instance that holds its
+            // volatile actions stays.
             Ok(result) => {
                 let called = Called {
                     tool: call.tool,
@@ -158,7 +158,8 @@ impl Binding {
         entered.run(apply).await
     }
 
-    /// Returns `None` if the plugin has no answer or can't be called any more.
+    /// Calls the plugin's reject handler. Returns `None` if it returns nothing or can't be called
+    /// any more.
     pub async fn reject(
         &self,
         call: &Call<'_>,
@@ -214,7 +215,8 @@ impl Binding {
         })
     }
 
-    /// Boxed: this rare path would make the future of every call kilobytes larger.
+    /// Makes an instance. Boxed, because this rare path would make the future of every call
+    /// kilobytes larger.
     fn make_instance<'a>(
         &'a self,
         cancel: Option<&'a CancellationToken>,
@@ -331,8 +333,8 @@ impl Entered<'_> {
         result
     }
 
-    /// Drops the instance unless it holds volatile actions. A guest keeps what it made for a
-    /// volatile action even if that action never got onto the stack.
+    /// Drops the instance unless it holds volatile actions. A guest keeps the data of a volatile
+    /// action even if that action never got onto the stack.
     fn drop_unless_needed(&mut self) {
         if let Some(live) = &mut self.live
             && self.binding.volatile.is_empty()

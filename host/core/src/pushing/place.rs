@@ -1,4 +1,4 @@
-//! The position on the stack of pending actions that are to be replaced.
+//! Replacement of pending actions at their position on the stack.
 
 use std::sync::OnceLock;
 
@@ -7,11 +7,11 @@ use airlock_model::error::Error;
 use airlock_model::pending::ActionId;
 use airlock_model::store::{PendingStore, Push, Replacement};
 
-/// The pending actions to replace.
+/// Pending actions to replace.
 pub(crate) struct PlaceOfOthers {
-    /// Nothing is replaced unless this action is pending.
+    /// The main action to replace. If it is not pending, nothing is replaced.
     pub action: ActionId,
-    /// Replaced together with it, if they are pending.
+    /// Other actions to replace together with it, if they are pending.
     pub others: Vec<ActionId>,
     pub decided_by: DecidedBy,
     gone: OnceLock<Gone>,

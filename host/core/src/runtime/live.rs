@@ -37,7 +37,7 @@ pub(crate) trait Reclaim: Send + Sync {
 }
 
 pub(crate) enum Reclaimed {
-    /// There is no instance any more.
+    /// The place no longer has an instance.
     Empty,
     /// The instance has to stay.
     Kept,
@@ -180,7 +180,7 @@ impl LiveInstances {
         }
     }
 
-    /// Same as [`room`](Self::room), with a time limit. The error names `who`.
+    /// Waits for [`room`](Self::room) with a time limit. The error names `who`.
     pub async fn room_within(
         &self,
         patience: Duration,

@@ -155,9 +155,9 @@ pub enum Approval {
         /// The reason, as a clause for the model.
         reason: String,
     },
-    /// Returns from the call at once, without a claim.
+    /// Returns from the call immediately, without a claim.
     NeedsPerson {
-        /// The person who must decide, and the way to do it, as sentences for the model.
+        /// Sentences for the model that name the person who must decide, and the way to do it.
         how: String,
     },
 }

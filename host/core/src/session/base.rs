@@ -1,4 +1,4 @@
-//! What reviews and decisions of a session are based on.
+//! The parts of a session that its reviews and decisions use.
 
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ use crate::plugin::LoadedTool;
 use crate::producer::{Executed, Producer};
 use crate::pushing::PlaceOfOthers;
 
-/// One call of a tool.
+/// A call of a tool.
 pub(super) struct ToolCall<'a> {
     pub producer: &'a Producer,
     pub definition: &'a LoadedTool,

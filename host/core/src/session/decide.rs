@@ -41,7 +41,8 @@ pub(super) struct Decisions {
     approver: Option<Arc<dyn Approver>>,
     pub turns: Turns,
     standing: StandingState,
-    /// Set once pending actions were listed since the session was opened.
+    /// True if pending actions were listed since the session was opened, or if there is no
+    /// workspace to recover.
     looked: AtomicBool,
 }
 

@@ -52,9 +52,9 @@ impl Session {
         self.base().stack.changed()
     }
 
-    /// Returns what there is to know of a pending action before a decision, like a review of a pull
-    /// request. Waits for its rehearsal. Returns `None` if the action is not on the stack. If its
-    /// plugin is gone, the review has no effects.
+    /// Returns everything that is known about a pending action, to review it before a decision.
+    /// Waits for its rehearsal. Returns `None` if the action is not on the stack. If its plugin is
+    /// gone, the review has no effects.
     ///
     /// ```no_run
     /// # use airlock_host::pending::{ActionId, Actor, Decision};
@@ -118,11 +118,11 @@ impl Session {
         self.inner.reviews.stale_files(id).await
     }
 
-    /// Returns the same for all pending actions that were previewed here, comparing each file once.
-    /// Leaves out actions without any known read or changed file.
+    /// Returns the changed files of every pending action that was previewed in this workspace, by
+    /// action. Compares each file once. Leaves out actions without any known read or changed file.
     ///
     /// # Errors
-    /// As for [`stale_files`](Self::stale_files).
+    /// See [`stale_files`](Self::stale_files).
     pub async fn all_stale_files(&self) -> Result<BTreeMap<ActionId, Vec<StaleFile>>, Error> {
         self.inner.reviews.all_stale_files().await
     }
@@ -132,7 +132,7 @@ impl Session {
     /// other case. Stores nothing.
     ///
     /// # Errors
-    /// As for [`stale_files`](Self::stale_files).
+    /// See [`stale_files`](Self::stale_files).
     pub async fn moved_effects(&self, id: &ActionId) -> Result<Option<Effects>, Error> {
         self.inner.reviews.moved_effects(id).await
     }
@@ -153,8 +153,8 @@ impl Session {
     /// - [`Error::OtherWorkspace`] or [`Error::WorkspaceReplaced`] if the action was previewed
     ///   elsewhere and the resolution doesn't [say it is the same
     ///   workspace](Resolution::same_workspace). Nothing was tried, and the action stays as it was.
-    ///   You can still discard it, without its plugin hearing of it, unless an apply was tried on
-    ///   another machine.
+    ///   You can still discard it, without a notification of its plugin, unless an apply was tried
+    ///   on another machine.
     /// - [`Error::Busy`]: nothing was tried.
     /// - [`Error::ApplyFailed`], or the tool's own [`Error::Tool`], if an apply failed. The action
     ///   is on top of the stack again. The same goes for [`Error::Cancelled`] during an apply.
@@ -185,7 +185,7 @@ impl Session {
 
     /// Records that an apply of a pending action was denied, for example because the person who was
     /// asked [about its review](Self::review) declined. The action stays pending. The session's
-    /// observer hears of it.
+    /// observer is notified.
     ///
     /// If the store can't record it, this only logs a warning: the answer stays the same.
     pub async fn record_denial(&self, action: &PendingAction, denial: Denial) {
@@ -197,7 +197,7 @@ impl Session {
     /// resolving stay.
     ///
     /// # Errors
-    /// Those of [`Session::resolve`] that leave an action where it was, such as [`Error::Store`]
+    /// The errors of [`Session::resolve`] that leave an action in place, such as [`Error::Store`]
     /// and [`Error::Cancelled`]. Other actions may already be discarded.
     pub fn clear<'a>(
         &'a self,
@@ -265,9 +265,9 @@ impl Session {
     /// The order of the rest of the stack does not change, even if the tool now proposes more or
     /// fewer actions. A new action does not have to match an old one.
     ///
-    /// Actions that another caller has claimed meanwhile are left alone. Afterwards the tool is
-    /// notified of each discard if it [asked for that](crate::PendingAction::has_reject); a failure
-    /// of this notification changes nothing.
+    /// Actions that another caller has claimed in the meantime are left alone. Afterwards the tool
+    /// is notified of each discard if it [asked for that](crate::PendingAction::has_reject); a
+    /// failure of this notification changes nothing.
     ///
     /// # Errors
     /// - The errors of [`call`](Self::call).

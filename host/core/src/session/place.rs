@@ -1,4 +1,4 @@
-//! The workspace of a session and its machine, and whether an action was previewed here.
+//! The workspace of a session and its machine, and checks that an action was previewed there.
 
 mod opening;
 mod record;
@@ -16,11 +16,11 @@ use crate::workspace::WorkspaceFolder;
 pub(super) use opening::{Opened, open};
 pub(super) use record::{CommitRecord, Committed, encode};
 
-/// Where a session applies actions.
+/// The place in which a session applies actions: its workspace and machine.
 pub(super) struct Place {
     context: Arc<SessionContext>,
     pub workspace: Option<Arc<WorkspaceFolder>>,
-    /// Overrides the machine's own identity.
+    /// The identity that the session was given instead of the machine's own.
     machine: Option<Machine>,
 }
 

@@ -40,7 +40,7 @@ impl Reviews {
         }
     }
 
-    /// Returns what is known of the action before it is claimed. Waits for its rehearsal, and makes
+    /// Returns the review of the action before it is claimed. Waits for its rehearsal, and makes
     /// sure that the result is still current.
     pub async fn review_of(
         &self,
@@ -126,7 +126,7 @@ impl Reviews {
             .is_some_and(|told| told.id == review.action.id && told.effects == *review.digest())
     }
 
-    /// Remembers the action's current effects if the model is about to hear of them.
+    /// Remembers the action's current effects if the model is about to be informed of them.
     pub fn remember_told<T>(&self, outcome: &Result<T, Error>) {
         let (action, now) = match outcome {
             Err(Error::Different { action, difference }) => (action, &difference.now),
@@ -169,8 +169,8 @@ impl Reviews {
     }
 }
 
-/// The effects that a model heard of last, for an action that no longer does the same as at its
-/// push.
+/// The effects of which a model was last informed, for an action whose effects have changed since
+/// its push.
 struct Told {
     id: ActionId,
     effects: Digest,

@@ -1,15 +1,15 @@
-//! What there is to know of a pending action before a decision.
+//! The review of a pending action before a decision.
 
 use airlock_model::call_record::CallRecord;
 use airlock_model::effects::Effects;
 use airlock_model::pending::{Decision, Resolution, StackedAction};
 use airlock_model::reads::StaleFile;
 
-/// A pending action and what is known of it, for the person or program that decides about it.
+/// A pending action and everything that is known about it, for the person or program that decides.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Review {
-    /// The action, as it is on the stack.
+    /// The action on the stack.
     pub action: StackedAction,
     /// The call that previewed it, with the preview. `None` for an action of an older version.
     pub call: Option<CallRecord>,
@@ -22,7 +22,8 @@ pub struct Review {
 }
 
 impl Review {
-    /// Returns a review for a front door that lists several actions and knows this much of each.
+    /// Creates a review without a call record and without stale files, for a front end that lists
+    /// several actions.
     pub fn new(action: StackedAction, effects: Option<Effects>) -> Self {
         Self {
             action,
@@ -32,9 +33,9 @@ impl Review {
         }
     }
 
-    /// Returns a decision about exactly this. An apply fails with
-    /// [`Error::NotReviewed`](crate::Error::NotReviewed) if the action would do something else by
-    /// then, and with [`Error::Refused`](crate::Error::Refused) if another apply was tried since.
+    /// Returns a decision about exactly this state of the action. An apply fails with
+    /// [`Error::NotReviewed`](crate::Error::NotReviewed) if the effects have changed since the
+    /// review, and with [`Error::Refused`](crate::Error::Refused) if another apply was tried since.
     pub fn decided(&self, decision: Decision, reason: impl Into<String>) -> Resolution {
         let resolution = Resolution::new(decision, reason)
             .with_id(self.action.action.id.clone())

@@ -39,7 +39,7 @@ impl Stack {
         Ok(stack)
     }
 
-    /// Returns the same in brief.
+    /// Returns all pending actions in brief, topmost first. Without a store, the list is empty.
     pub async fn list_briefly(&self) -> Result<Vec<BriefAction>, Error> {
         let Ok(store) = self.store() else {
             return Ok(Vec::new());

@@ -35,10 +35,10 @@ impl Session {
         self.next_turn_with(TurnSettings::default()).await
     }
 
-    /// Same as [`Session::next_turn`], with settings for this turn.
+    /// Returns the result of [`Session::next_turn`], with settings for this turn.
     ///
     /// # Errors
-    /// As for [`Session::next_turn`].
+    /// See [`Session::next_turn`].
     pub async fn next_turn_with(&self, settings: TurnSettings) -> Result<NextTurn, Error> {
         let decisions = &self.inner.decisions;
         let resolutions = decisions.turns.resolutions();

@@ -22,7 +22,7 @@ pub use with_policy::ProducerWithPolicy;
 
 /// The tools of a session.
 pub(super) struct Tools {
-    /// What a producer needs, under the default policy.
+    /// The session data that a producer needs, under the default policy.
     context: ProducerContext,
     /// Engine for plugins from the store.
     engine: Option<Engine>,
@@ -229,7 +229,7 @@ impl Tools {
     }
 }
 
-/// Returns the identity of the native producer that pushed an action, from what the store kept.
+/// Returns the identity of the native producer that pushed an action, from the data in the store.
 fn native_of(action: &PendingAction, kept: Option<&PluginBytes>) -> Option<NativeIdentity> {
     match kept {
         Some(kept) => NativeIdentity::read(&kept.bytes),

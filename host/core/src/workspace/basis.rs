@@ -23,10 +23,10 @@ const HASHED: u64 = 256 << 20;
 /// Maximum bytes of one such file.
 const HASHED_OF_ONE: u64 = 64 << 20;
 
-/// Nothing is at the path.
+/// The fingerprint of a path without an entry.
 const NOTHING: u64 = 1;
 
-/// Must be treated as changed.
+/// The fingerprint of an entry that must be treated as changed.
 const UNKNOWN: u64 = 0;
 
 /// Returns the files whose contents were read, as they were then.
@@ -81,7 +81,7 @@ pub(crate) fn fingerprints(reads: &ReadSet) -> Option<Fingerprints> {
 /// Returns whether any of it has changed.
 ///
 /// # Errors
-/// Those of the system.
+/// Any I/O error.
 pub(crate) fn has_changed(view: &View, looked_at: &Fingerprints) -> io::Result<bool> {
     let mut real = view.real();
     for (path, then) in &looked_at.0 {
@@ -107,7 +107,7 @@ pub(crate) struct FilesNow<'a> {
 enum Now {
     Is(Rc<Facts>),
     Gone,
-    /// It can't be read, or not in time, or is changing.
+    /// The entry can't be read, can't be read in time, or is changing.
     Unreadable,
 }
 
@@ -182,7 +182,7 @@ impl Basis {
     /// Returns the files that have changed.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Any I/O error.
     pub fn stale(&self, view: &FilesNow<'_>) -> io::Result<Vec<StaleFile>> {
         let mut stale = BTreeMap::new();
         for (path, file) in &self.read.files {

@@ -30,7 +30,7 @@ const CONTEXT: usize = 3;
 /// if given, text changes include diffs.
 ///
 /// # Errors
-/// Those of the system.
+/// Any I/O error.
 pub(crate) fn changes_of(view: &View, before: Option<&View>) -> io::Result<Vec<Change>> {
     let mut changes = listed_changes(&view.changes()?);
     if let Some(before) = before {
@@ -171,7 +171,7 @@ fn diff(
 /// Returns the contents of a file, or an empty text if there is none.
 ///
 /// # Errors
-/// As for [`diff`].
+/// See [`diff`].
 fn text(view: &View, path: &str, facts: Option<&Facts>) -> Result<String, Option<Withheld>> {
     let Some(facts) = facts else {
         return Ok(String::new());
@@ -195,7 +195,7 @@ fn contents(view: &View, path: &str, size: u64) -> Option<Vec<u8>> {
         return None;
     };
     let mut bytes = folder::contents(&file, size, size).ok()?;
-    // Bytes appended meanwhile belong to another change.
+    // Bytes appended in the meantime belong to another change.
     bytes.truncate(usize::try_from(size).ok()?);
     Some(bytes)
 }

@@ -63,7 +63,7 @@ pub struct ReadFile {
 pub enum Unread {
     /// The file is larger than the caller's limit; its size in bytes.
     TooLarge(u64),
-    /// It is not a regular file.
+    /// The entry is not a regular file.
     NotAFile,
     /// The system's error.
     Io(io::Error),
@@ -117,8 +117,8 @@ impl ReadableFolder {
         Self { view, path }
     }
 
-    /// Returns the workspace's absolute path, for listing and messages. Don't open anything by it:
-    /// it may lead to another directory by now.
+    /// Returns the workspace's absolute path, for listing and messages. Don't open anything by it,
+    /// because it may lead to another directory now.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -126,7 +126,7 @@ impl ReadableFolder {
     /// Returns the kind of the entry at a path, or `None` if there is none.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Any I/O error.
     pub fn kind(&self, path: &Path) -> io::Result<Option<EntryKind>> {
         match self.metadata(path) {
             Ok(metadata) => Ok(Some(EntryKind::of(metadata.kind))),
@@ -140,7 +140,7 @@ impl ReadableFolder {
     /// Returns the names in a directory, in byte order. Leaves out names that are not UTF-8.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Any I/O error.
     pub fn list(&self, path: &Path) -> io::Result<Vec<(String, EntryKind)>> {
         let listing = match as_text(path)? {
             "." => self.root().list()?,
@@ -171,7 +171,7 @@ impl ReadableFolder {
     /// Reads a regular file of at most `most` bytes. Follows links that stay in the workspace.
     ///
     /// # Errors
-    /// Those of the system, and one if it is not a regular file or is larger.
+    /// Any I/O error; also if the entry is not a regular file or is larger.
     pub fn read_through_links(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
         match self.read_at(path, most, true) {
             Ok(read) => Ok(read.bytes),
@@ -203,7 +203,7 @@ impl ReadableFolder {
         if metadata.size > most {
             return Err(Unread::TooLarge(metadata.size));
         }
-        // The file may grow meanwhile.
+        // The file may grow in the meantime.
         let bytes = contents(&file, metadata.size, most).map_err(Unread::Io)?;
         if bytes.len() as u64 > most {
             return Err(Unread::TooLarge(bytes.len() as u64));
@@ -236,7 +236,7 @@ impl WritableFolder {
     /// followed.
     ///
     /// # Errors
-    /// Those of the system, for example if this process may not write to the file.
+    /// Any I/O error, for example if this process may not write to the file.
     pub fn write(&self, path: &Path, contents: &[u8]) -> io::Result<()> {
         let options = OpenOptions {
             write: true,
@@ -254,7 +254,7 @@ impl WritableFolder {
     /// or a link, and a directory can replace an empty directory.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Any I/O error.
     pub fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let root = self.root();
         root.rename(as_text(from)?, &root, as_text(to)?)
@@ -263,7 +263,7 @@ impl WritableFolder {
     /// Creates a directory.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Any I/O error.
     pub fn create_folder(&self, path: &Path) -> io::Result<()> {
         self.root().create_directory(as_text(path)?)
     }
@@ -271,7 +271,7 @@ impl WritableFolder {
     /// Creates a symbolic link. Refuses absolute targets.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Any I/O error.
     pub fn create_link(&self, target: &str, path: &Path) -> io::Result<()> {
         self.root().create_link(target, as_text(path)?)
     }
@@ -279,7 +279,7 @@ impl WritableFolder {
     /// Removes an entry that is not a directory.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Any I/O error.
     pub fn remove_file(&self, path: &Path) -> io::Result<()> {
         self.root().remove_file(as_text(path)?)
     }
@@ -287,7 +287,7 @@ impl WritableFolder {
     /// Removes an empty directory.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Any I/O error.
     pub fn remove_folder(&self, path: &Path) -> io::Result<()> {
         self.root().remove_directory(as_text(path)?)
     }
@@ -295,7 +295,7 @@ impl WritableFolder {
     /// Sets the permissions of a file: 0o7777 at most.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Any I/O error.
     pub fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()> {
         self.root().set_mode_at(as_text(path)?, mode)
     }

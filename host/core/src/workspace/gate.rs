@@ -160,7 +160,7 @@ impl WasiDescriptor for FilesView<'_> {
             .await
     }
 
-    /// Refused: a second name of a workspace file could be in a place with other rules.
+    /// Refuses hard links, because the second name could be in a place with other rules.
     async fn link_at(
         &mut self,
         fd: Fd,

@@ -1,4 +1,4 @@
-//! Limits on the changes of one call above the workspace.
+//! Limits on the layer with the changes of one call.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};

@@ -23,7 +23,7 @@ pub(super) struct Listing {
     entries: Entries,
     /// Names that are not UTF-8, so that WASI can't express them, and that were not counted yet.
     pub left_out: u64,
-    /// Whether this listing was counted as incomplete.
+    /// True if this listing was counted as incomplete.
     pub told: bool,
     /// Set for the workspace; `None` for the scratch directory.
     pub listed: Option<Listed>,
@@ -40,7 +40,7 @@ enum Entries {
 /// The next result of a listing.
 pub(super) enum Next {
     Entry(DirectoryEntry),
-    /// Only names that can't be expressed so far.
+    /// A pause without an entry, because WASI can't express any of the names so far.
     NothingYet,
     End,
 }
@@ -104,8 +104,8 @@ impl Listing {
     }
 }
 
-/// Not all file systems return the kind with the name. An entry that has vanished has an unknown
-/// kind.
+/// Returns the kind of an entry. Looks it up if the file system doesn't return the kind with the
+/// name. An entry that has vanished has an unknown kind.
 fn kind(entry: &DirEntry) -> DescriptorType {
     let told = entry.file_type().map_or(DescriptorType::Unknown, kind_of);
     match told {

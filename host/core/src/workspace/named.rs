@@ -18,7 +18,7 @@ use super::{Gate, Handle};
 const FRESH_FOR: Duration = Duration::from_millis(1);
 
 /// The last name that a guest asked about. It answers the other question of the two if that comes
-/// next, no descriptor was closed, and the guest changed nothing meanwhile.
+/// next, no descriptor was closed, and the guest changed nothing in the meantime.
 #[derive(Default)]
 pub(super) struct LastNamed(Option<NamedPath>);
 
@@ -35,7 +35,7 @@ struct NamedPath {
     fd: u32,
     path: String,
     follow: bool,
-    /// True also if it is unknown.
+    /// True if the entry is a link, or if its kind is unknown.
     may_be_link: bool,
     other: Other,
     when: Instant,
@@ -45,9 +45,9 @@ struct NamedPath {
 
 /// The answer to the other question.
 enum Other {
-    /// For `metadata-hash-at`, after a stat or a listing.
+    /// The answer to `metadata-hash-at`, after a stat or a listing.
     Identity([u8; 16]),
-    /// For `stat-at`, after `metadata-hash-at`.
+    /// The answer to `stat-at`, after `metadata-hash-at`.
     Metadata(Metadata),
 }
 

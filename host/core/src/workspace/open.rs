@@ -85,7 +85,7 @@ pub(super) fn open_beneath(
     })
 }
 
-/// Same options as in `wasmtime_wasi`.
+/// Returns the same options as `wasmtime_wasi`.
 fn options(
     path_flags: PathFlags,
     open: OpenFlags,

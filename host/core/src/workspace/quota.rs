@@ -34,7 +34,7 @@ struct OpenFile {
     /// The size that is counted.
     bytes: u64,
     handles: usize,
-    /// The file has no name any more, and is deleted with its last handle.
+    /// True if the file has no name any more. It is deleted with its last handle.
     unlinked: bool,
 }
 
@@ -80,8 +80,7 @@ fn id_of(metadata: &Metadata) -> FileId {
     (metadata.dev(), metadata.ino())
 }
 
-/// On other platforms, each opening counts as another file, so a file that is opened twice counts
-/// twice while it grows.
+/// Returns a new id for each opening, so a file that is opened twice counts twice while it grows.
 #[cfg(not(unix))]
 fn id_of(_: &Metadata) -> FileId {
     use std::sync::atomic::{AtomicU64, Ordering};

@@ -93,8 +93,8 @@ impl WorkspaceFolder {
         &self.lasting
     }
 
-    /// Returns a view that notes what is read, so that nothing is overwritten that has changed
-    /// since.
+    /// Returns a view that notes each read, so that a commit never overwrites a file that has
+    /// changed since it was read.
     pub fn noted_view(&self) -> io::Result<View> {
         View::of(self.open_directory()?, PATHS)
     }

@@ -118,7 +118,7 @@ impl Drop for ScratchRoot {
     }
 }
 
-/// Removes a folder, and logs a failure. The next engine there removes what stays.
+/// Removes a folder, and logs a failure. The next engine there removes the rest.
 fn remove_or_tell(folder: &Path) {
     if let Err(error) = removal::remove(folder) {
         tracing::warn!("could not remove {}: {error}", folder.display());

@@ -30,7 +30,7 @@ pub(super) struct InWorkspace;
 #[derive(Clone)]
 pub(super) enum Viewed {
     File(Arc<ViewedFile>),
-    /// With the flags that it reports.
+    /// A directory, with the flags that it reports.
     Directory(Arc<Directory>, DescriptorFlags),
 }
 
@@ -271,7 +271,7 @@ pub(super) struct WriteStream {
     /// `None` for the file's end.
     pub position: Option<u64>,
     pub gate: Gate,
-    /// Set after a failure.
+    /// True after a failure.
     pub closed: bool,
     pub _handle: Arc<OpenHandle>,
 }

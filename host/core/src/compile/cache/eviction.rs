@@ -18,7 +18,7 @@ pub const MAX_BYTES: u64 = 1 << 30;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How long an unused entry is kept.
+/// The time after which an unused entry is removed.
 const UNUSED: Duration = Duration::from_secs(60 * DAY.as_secs());
 
 /// Notes that an entry was loaded. If this fails, the entry counts as older than it is, which costs

@@ -15,8 +15,8 @@ impl CompileCache {
     /// other users.
     ///
     /// # Errors
-    /// As for [`CompileCache::open`]. Also if the user's folders can't be determined, or if the
-    /// program's name is not a single folder name.
+    /// The errors of [`CompileCache::open`]. Also if the user's folders can't be determined, or if
+    /// the program's name is not a single folder name.
     pub fn of_user(program: &str) -> io::Result<Self> {
         check_name(program)?;
         let caches = folders()?.cache_dir();
@@ -26,7 +26,7 @@ impl CompileCache {
     /// Opens the program's cache in another folder.
     ///
     /// # Errors
-    /// As for [`CompileCache::of_user`].
+    /// See [`CompileCache::of_user`].
     pub fn of_user_in(folder: &Path, program: &str) -> io::Result<Self> {
         check_name(program)?;
         let user = folders()?;

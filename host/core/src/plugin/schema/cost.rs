@@ -73,7 +73,7 @@ pub(super) struct Cost {
     pub pattern: u64,
     /// Positions of all patterns for a member's name.
     pub names: u64,
-    /// Whether numbers are divided.
+    /// True if checking divides numbers.
     pub divides: bool,
     pub size: Size,
 }

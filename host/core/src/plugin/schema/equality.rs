@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::meter::{spend, steps_of};
 
-/// Uses a keyed hash that distinguishes values that `jsonschema`'s own hash confuses (all arrays
-/// around the same values).
+/// Returns whether no two values are equal. Uses a keyed hash, which distinguishes values that
+/// `jsonschema`'s own hash confuses (all arrays around the same values).
 pub(super) fn are_unique(values: &[Value]) -> bool {
     let state = RandomState::new();
     let mut seen: HashMap<u64, Vec<&Value>> = HashMap::new();

@@ -60,7 +60,7 @@ pub(crate) enum Stopped {
     Steps,
     /// The stack is used up.
     Stack,
-    /// It was stopped, or its time is up.
+    /// The check was stopped, or its time is up.
     Told,
 }
 

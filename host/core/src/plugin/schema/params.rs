@@ -14,8 +14,8 @@ use tokio_util::sync::CancellationToken;
 use super::meter::{Allowance, Going, Stopped};
 use super::{Judged, STACK, STACK_USED, Schema};
 
-/// Maximum number of long checks running at once in the whole process: each may keep a core busy
-/// and fill its stack.
+/// Maximum number of concurrent long checks in the whole process: each may keep a core busy and
+/// fill its stack.
 static MAX_CHECKS: LazyLock<usize> =
     LazyLock::new(|| std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2)));
 

@@ -27,16 +27,16 @@ use crate::world;
 /// depth. Unused pages cost nothing.
 pub const STACK_BYTES: usize = 32 << 20;
 
-/// How long to wait for a call that has to end. Its threads check the time between steps; this is
-/// for steps that can't be interrupted, such as a file system that hangs.
+/// The time to wait for a call that has to end. Its threads check for the end between steps, but
+/// some steps can't be interrupted, for example if a file system hangs.
 const END_GRACE: Duration = Duration::from_millis(500);
 
 pub(crate) struct Binding {
     producer: NativeProducer,
     context: ProducerContext,
-    /// One call at a time, until its threads have ended.
+    /// Held by the running call until its threads have ended.
     turn: Arc<tokio::sync::Mutex<()>>,
-    /// Stop state of the call that has its turn, while its threads work.
+    /// The stop state of the running call, while its threads work.
     working: Mutex<Weak<Stop>>,
     /// Held by the running apply until its changes are committed.
     applying: tokio::sync::Mutex<()>,

@@ -16,7 +16,7 @@ use super::layer::CallLayer;
 use crate::instance::Call;
 use crate::workspace::{ReadableFolder, WorkspaceFolder, WritableFolder};
 
-/// One call of a native tool, for the threads that work on it.
+/// A running call of a native tool, for the threads that work on it.
 pub struct RunningCall {
     tool: String,
     number: u64,
@@ -25,14 +25,14 @@ pub struct RunningCall {
     observed: Observed,
 }
 
-/// A call that previews, or that hears of a discard. It can read the workspace.
+/// A call to preview an action or to handle its discard. It can read the workspace.
 pub struct PreviewCall {
     running: RunningCall,
     workspace: Granted,
     draft: CallLayer,
 }
 
-/// A call that applies. It can change the workspace.
+/// A call to apply an action. It can change the workspace.
 pub struct ApplyCall {
     running: RunningCall,
     workspace: Granted,
@@ -43,8 +43,8 @@ pub struct ApplyCall {
 /// The workspace, or the reason why the call can't have it.
 pub(super) type Granted = Result<Arc<WorkspaceFolder>, String>;
 
-/// The deadline of a call, and whether it may still begin an effect. The call's threads query it,
-/// and the waiting caller controls it.
+/// The stop state of a call: its deadline, and its stage, which determines if effects may still
+/// begin. The call's threads query it, and the waiting caller controls it.
 #[derive(Debug)]
 pub struct Stop {
     started: Instant,
@@ -53,7 +53,7 @@ pub struct Stop {
     stage: AtomicU8,
 }
 
-/// No visible effect has happened so far.
+/// The call is running and has had no visible effect so far.
 const WORKING: u8 = 0;
 /// The call was abandoned: nothing waits for its answer, and no effect may begin.
 const LEFT: u8 = 1;
@@ -100,7 +100,7 @@ impl PreviewCall {
     /// effects elsewhere must not write a draft; its preview is then shown as unverified.
     ///
     /// # Errors
-    /// As for [`folder`](Self::folder).
+    /// See [`folder`](Self::folder).
     pub fn draft(&self) -> Result<WritableFolder, Error> {
         self.running.layer(&self.workspace, &self.draft)
     }
@@ -140,7 +140,7 @@ impl ApplyCall {
     /// it fails or its call ends earlier.
     ///
     /// # Errors
-    /// As for [`PreviewCall::folder`].
+    /// See [`PreviewCall::folder`].
     pub fn folder(&self) -> Result<WritableFolder, Error> {
         self.running.layer(&self.workspace, &self.changes)
     }
@@ -150,7 +150,7 @@ impl ApplyCall {
     /// however long it takes, and [`RunningCall::check`] no longer ends it.
     ///
     /// # Errors
-    /// As for [`RunningCall::check`]. Don't begin any effect in that case.
+    /// See [`RunningCall::check`]. If this fails, don't begin any effect.
     pub fn begin_effects(&self) -> Result<(), Error> {
         self.running.begin_effects()
     }

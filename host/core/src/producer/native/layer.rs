@@ -23,7 +23,7 @@ pub(super) struct CallLayer {
 enum Slot {
     Unopened,
     Open(View),
-    /// The call has ended: if its tool still runs, it can't write any more.
+    /// The call has ended. If its tool is still running, it can no longer write.
     Closed,
 }
 
@@ -46,7 +46,7 @@ impl CallLayer {
     }
 
     /// # Errors
-    /// Those of the system, and one if the call has ended.
+    /// Any I/O error; also if the call has ended.
     pub fn folder(&self, workspace: &WorkspaceFolder) -> io::Result<WritableFolder> {
         let mut slot = self.slot();
         let view = match &*slot {

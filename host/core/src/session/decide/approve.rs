@@ -24,14 +24,15 @@ impl Asked {
     }
 }
 
-/// What an approval was about.
+/// The extent of an approval.
 pub(super) enum Approved {
-    /// No approval is needed.
+    /// A decision that needs no approval.
     Unasked,
-    /// Carry it out, unless the number of attempts has changed since the approval.
+    /// The approver saw the action after this many attempts. If another attempt was made since, the
+    /// approval doesn't cover the decision.
     Shown {
         attempts: u32,
-        /// Whether the approval was for exactly these effects.
+        /// True if the approval was for exactly the effects that the approver was shown.
         has_reviewed: bool,
     },
 }
@@ -126,7 +127,7 @@ impl Decisions {
     /// Makes the approved decision that of its decider.
     ///
     /// # Errors
-    /// The approver's answer, if it approves nothing. A denial is recorded by then.
+    /// The approver's answer, if it doesn't approve. A denial is already recorded.
     async fn accept(
         &self,
         approval: Approval,

@@ -25,7 +25,7 @@ use crate::session::place::Committed;
 use crate::session::review::Reviewed;
 use crate::world::DecidedAction;
 
-/// How a decision about a claimed action ended, if it was tried.
+/// The end of a decision about a claimed action, if it was tried.
 pub(super) enum Ending {
     Carried(Box<Carried>),
     /// An apply failed, and changed nothing.
@@ -47,7 +47,7 @@ pub(super) struct Carried {
 
 impl Decisions {
     /// # Errors
-    /// Nothing was tried, or nothing was changed and the tool has not heard of a discard.
+    /// If nothing was tried, or if nothing was changed and the tool was not notified of a discard.
     pub(super) async fn carry_out(
         &self,
         held: &HeldAction<'_>,
@@ -137,7 +137,7 @@ fn outcome_of(
     outcome
 }
 
-/// One claimed action and the decision about it.
+/// A claimed action and the decision about it.
 struct CarryingOut<'a> {
     committing: Committing<'a>,
     resolution: &'a DecidedAction<'a>,
@@ -175,8 +175,8 @@ impl CarryingOut<'_> {
         watched.await
     }
 
-    /// Returns `None` if the producer has no answer or is gone: a discard always removes the
-    /// action.
+    /// Calls the producer's reject handler. Returns `None` if the producer has no answer or is
+    /// gone. A discard removes the action in either case.
     async fn reject(&self) -> Result<Option<ToolResult>, Error> {
         let action = self.action();
         let same_workspace = self.committing.asked.resolution.same_workspace;
@@ -198,7 +198,7 @@ impl CarryingOut<'_> {
         watched.await
     }
 
-    /// Keeps the effects that differ from the review: the next decision is about these.
+    /// Keeps the effects that differ from the review. The next decision is about these effects.
     async fn keep_difference(&self, error: &Error) {
         let review = self.committing.reviewed;
         let (Some(review), Error::Different { difference, .. }) = (review, error) else {

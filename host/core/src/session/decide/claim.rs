@@ -11,7 +11,7 @@ use super::Decisions;
 use super::approve::{Approved, Asked};
 use super::lease::{HeldLease, LeaseStart};
 
-/// How often another session may interfere before the store counts as inconsistent.
+/// The number of times another session may interfere before the store counts as inconsistent.
 const ROUNDS: usize = 16;
 
 /// An action that this decision holds.

@@ -16,11 +16,12 @@ use super::Decisions;
 use super::outcome::{DecisionSummary, outcome};
 use super::params::check_reason;
 
-/// How many decisions that tools hear of are carried out concurrently. Those that wait while a
-/// commit reaches the disk share the next commit.
+/// The number of discards with a notification of the tool that are carried out concurrently.
+/// Discards that wait while a commit reaches the disk share the next commit.
 const TOGETHER: usize = 32;
 
-/// An action, and what [`Session::resolve`](crate::Session::resolve) would have returned.
+/// An action, and the result that [`Session::resolve`](crate::Session::resolve) would have
+/// returned.
 pub type Discarded = (Arc<PendingAction>, Result<ResolutionOutcome, Error>);
 
 impl Decisions {

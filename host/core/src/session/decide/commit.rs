@@ -1,8 +1,8 @@
 //! Commits the changes of an apply to the workspace exactly once, even across crashes.
 //!
 //! The workspace records the commit under the action's id, together with the data for the store. If
-//! the store never heard of the end of an apply, then either the workspace has the record, and the
-//! store is updated now, or the apply never touched a file.
+//! the end of an apply was not recorded in the store, then either the workspace has the record, and
+//! the store is updated now, or the apply never touched a file.
 
 mod confirm;
 
@@ -30,7 +30,7 @@ use crate::workspace::{changes_of, listed_changes};
 /// The result of a commit.
 pub(super) struct Seen {
     pub effects: Effects,
-    /// As in [`ResolutionOutcome::kept`].
+    /// The value of [`ResolutionOutcome::kept`].
     pub kept: Vec<String>,
 }
 

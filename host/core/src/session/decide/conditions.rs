@@ -8,9 +8,9 @@ use airlock_model::policy::Policy;
 use crate::instance::Conditions;
 use crate::session::review::new_seed;
 
-/// Returns the conditions of the action's rehearsal, except for what the policy grants. If an apply
-/// under granted conditions did something else than was reviewed, the next decision is about that
-/// result, and its conditions hold.
+/// Returns the conditions of the action's rehearsal, except for what the policy grants. If the
+/// result of an apply under granted conditions differs from the review, the next decision is about
+/// that result, and the apply's conditions are used again.
 ///
 /// # Errors
 /// If the system has no randomness.

@@ -6,7 +6,7 @@ use crate::session::approval::{ConfirmRequest, Confirmation};
 use crate::session::base::Base;
 
 /// # Errors
-/// The reason not to commit, as a clause. The denial is recorded by then.
+/// The reason not to commit, as a clause. A denial is already recorded.
 pub(super) async fn let_commit(
     base: &Base,
     request: &ConfirmRequest<'_>,

@@ -16,8 +16,9 @@ pub(super) struct HeldLease<'a> {
     store: &'a Arc<dyn PendingStore>,
     lease: Lease,
     is_handed_back: bool,
-    /// How long the lease lasts without renewal, and its start. It starts before the request to the
-    /// store, so this host never trusts it for longer than the store does.
+    /// The duration of the lease without renewal, and its start. `None` if leases don't expire. The
+    /// start is before the request to the store, so this host never trusts the lease for longer
+    /// than the store does.
     lasts: Option<(Duration, Instant)>,
 }
 

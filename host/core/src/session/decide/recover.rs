@@ -24,8 +24,8 @@ pub const APPLY_UNDONE: &str =
 pub struct RecoveredAction {
     /// The action.
     pub action: ActionId,
-    /// Whether the apply was committed. If so, the action is applied. If not, nothing was changed,
-    /// and the action is pending as if no apply had been tried.
+    /// True if the apply was committed. Otherwise nothing was changed, and the action is pending as
+    /// if no apply had been tried.
     pub applied: bool,
 }
 

@@ -26,7 +26,7 @@ use crate::world::DecidedAction;
 /// A pending action of the old call, to be replaced.
 struct Old {
     stacked: StackedAction,
-    /// State for the tool, if it hears of the discard.
+    /// The state for the tool, if it is notified of the discard.
     guest_state: Option<Vec<u8>>,
 }
 

@@ -36,8 +36,8 @@ impl Decisions {
         }
     }
 
-    /// Carries out a decision of a model, which hears of the action's current effects if they
-    /// differ from the reviewed ones.
+    /// Carries out a decision of a model. If the action's current effects differ from the reviewed
+    /// ones, the model is informed of them.
     pub async fn resolve_for_model(
         &self,
         resolution: Resolution,
@@ -150,7 +150,7 @@ impl Decisions {
         }
     }
 
-    /// Records a decision that was carried out, and lets others know.
+    /// Records a decision that was carried out, and reports it.
     async fn complete(
         &self,
         held: HeldAction<'_>,
@@ -197,7 +197,7 @@ impl Decisions {
     }
 }
 
-/// What a claimed action is checked against.
+/// The approval and the review that a claimed action is checked against.
 struct Check {
     approved: Approved,
     /// The review before the claim.

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::opening::{open, unrecovered};
 use super::{Place, in_background};
 
-/// What the store has to know of a committed apply.
+/// The data that the store needs of a committed apply.
 #[derive(Debug, Serialize, Deserialize)]
 struct Note {
     /// Version of this record's format.
@@ -20,7 +20,7 @@ struct Note {
     lease: u64,
     reason: String,
     extra: Option<Map<String, Value>>,
-    /// Who decided: kind, name and evidence.
+    /// The decider: kind, name and evidence.
     decided_by: (String, Option<String>, String),
     content: Vec<Content>,
     details: Option<Json>,
@@ -30,7 +30,7 @@ const NOTE_VERSION: u32 = 1;
 
 /// An apply that was committed earlier.
 pub(in crate::session) enum Committed {
-    /// The store has not heard of its end.
+    /// The store has no record of its end.
     Unrecorded(Box<CommitRecord>),
     /// The store knew of it, and has since been restored from a backup.
     Forgotten,

@@ -29,7 +29,7 @@ use reading::{read_changes, unverified};
 pub(super) use under_way::Rehearsals;
 use under_way::UnderWay;
 
-/// How long a call waits for the rehearsal of the actions it pushed.
+/// The time for which a call waits for the rehearsal of the actions it pushed.
 const REHEARSAL_WAIT: Duration = Duration::from_secs(2);
 
 /// The reason that a tool gets in a rehearsal.
@@ -38,7 +38,7 @@ const REASON: &str = "rehearsal";
 /// Possible cause of a failure, if the plugin's calls have left something in `/scratch`.
 const STAGED: &str = " (`/scratch` is empty when a durable action is applied, whatever its call has left there: what applying needs belongs into its state)";
 
-/// Whether a rehearsal is stored.
+/// The use of the result of a rehearsal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keeping {
     /// The result becomes the review.
@@ -47,7 +47,7 @@ pub(super) enum Keeping {
     Nothing,
 }
 
-/// One rehearsal to run.
+/// A rehearsal to run.
 struct Rehearsal {
     under_way: UnderWay,
     action: Arc<PendingAction>,
@@ -107,7 +107,7 @@ impl Reviews {
     }
 
     /// Rehearses an action again, with the same randomness. Returns `None` if another rehearsal
-    /// ended meanwhile without a known result.
+    /// ended in the meantime without a known result.
     pub(super) async fn rehearse_again(
         &self,
         found: &StackedAction,

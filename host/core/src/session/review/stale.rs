@@ -23,10 +23,10 @@ use crate::workspace::{Basis, FilesNow, WorkspaceFolder, has_changed};
 /// Number of actions per store query.
 const ASKED_AT_ONCE: usize = 128;
 
-/// How the workspace compares with the inputs of an action.
+/// The result of comparing the workspace with the inputs of an action.
 enum Freshness {
     AsItWas,
-    /// Some input of the rehearsal changed, but none of the action's own files.
+    /// An input of the rehearsal may have changed, but none of the action's own files.
     Moved,
     Stale(Vec<StaleFile>),
 }
@@ -52,7 +52,8 @@ impl Reviews {
         in_background(move || stale_files(&basis, &folder, time)).await
     }
 
-    /// Returns the same for all pending actions that were previewed here, comparing each file once.
+    /// Returns the changed files of every pending action that was previewed in this workspace, by
+    /// action. Compares each file once.
     pub async fn all_stale_files(&self) -> Result<BTreeMap<ActionId, Vec<StaleFile>>, Error> {
         let (store, Some(folder)) = (self.base.store()?, self.base.place.workspace.clone()) else {
             return Ok(BTreeMap::new());
@@ -128,7 +129,7 @@ impl Reviews {
         let standing = move || standing(&basis, &folder, time, is_verified);
         match in_background(standing).await? {
             Freshness::AsItWas => Ok(review),
-            // Another caller has applied it meanwhile; the claim reports that.
+            // Another caller has applied it in the meantime; the claim reports that.
             Freshness::Stale(_) if !self.base.stack.waits_as(found).await? => Ok(review),
             Freshness::Stale(files) => {
                 let moving = self.moved(found, review.as_ref(), &files, cancel);

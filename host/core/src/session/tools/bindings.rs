@@ -11,22 +11,22 @@ use crate::producer::Producer;
 
 #[derive(Default)]
 pub(super) struct Bindings {
-    /// In binding order.
+    /// The bound tools, in binding order.
     tools: Vec<BoundTool>,
     /// Index of each tool in `tools`, by name.
     places: HashMap<String, usize>,
     /// The tools that were left out, each with the digest of its producer.
     rejected: Vec<(Digest, RejectedTool)>,
-    /// All producers, including unbound ones: their pending actions may still be resolved.
+    /// The producers, including unbound ones, because their pending actions may still be resolved.
     producers: Vec<Producer>,
     /// Index of each producer in `producers`.
     known: HashMap<Digest, usize>,
-    /// Only for resolving actions: plugins from the store, and producers that are bound under wider
-    /// grants than an action was pushed with. Each has the grants of its action.
+    /// The producers that only resolve actions: plugins from the store, and producers that are
+    /// bound under wider grants than an action was pushed with. Each has the grants of its action.
     narrowed: Vec<Producer>,
 }
 
-/// One tool of one producer.
+/// A tool and its producer.
 #[derive(Clone)]
 pub(in crate::session) struct BoundTool {
     producer: Producer,
@@ -173,7 +173,7 @@ impl Bindings {
         found.cloned()
     }
 
-    /// Adds a producer under narrowed grants, unless another call has done so meanwhile.
+    /// Adds a producer under narrowed grants, unless another call has done so in the meantime.
     pub fn add_narrowed(&mut self, producer: Producer) -> Producer {
         match self.narrowed(producer.digest(), producer.policy()) {
             Some(found) => found,

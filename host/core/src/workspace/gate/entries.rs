@@ -20,8 +20,8 @@ use crate::workspace::viewed::{self, Viewed};
 use crate::workspace::{FilesView, TooManyOpen};
 
 impl preopens::Host for FilesView<'_> {
-    /// The workspace comes first, because some languages take the first directory as the current
-    /// one. It is listed again as `/`, against which other languages resolve relative paths.
+    /// Returns the workspace first, because some languages take the first directory as the current
+    /// one. Returns it again as `/`, against which other languages resolve relative paths.
     fn get_directories(&mut self) -> wasmtime::Result<Vec<(Fd, String)>> {
         let opened = match self.files.opened.take() {
             Some(opened) => opened,
@@ -136,8 +136,8 @@ impl FilesView<'_> {
     }
 }
 
-/// Counts an opened file of the scratch directory, and what opening truncated. `found` is the entry
-/// before.
+/// Counts an opened file of the scratch directory, and the bytes that opening truncated. `found` is
+/// the entry before.
 fn counted(
     quota: &Quota,
     opened: &Opened,

@@ -20,7 +20,7 @@ impl Rehearsals {
     }
 }
 
-/// One rehearsal, from its registration to its end, also by a panic.
+/// A running rehearsal. It is registered until this is dropped, even by a panic.
 pub(super) struct UnderWay {
     rehearsals: Arc<Rehearsals>,
     action: ActionId,
