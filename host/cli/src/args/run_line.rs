@@ -61,6 +61,15 @@ impl RunLine {
     /// # Errors
     /// Those of `run`.
     pub async fn run(self, out: &mut Output) -> Result<Exit, Failure> {
+        // A mistake before the first option of the tool is reported without the plugin.
+        if let Err(error) = parse(&self.words, None)
+            && !matches!(
+                error.kind(),
+                ErrorKind::UnknownArgument | ErrorKind::DisplayHelp
+            )
+        {
+            return Ok(usage::report(&error));
+        }
         let (interrupt, progress) = (Interrupt::watch(), Progress::new(self.verbose));
         let load = |plugin: OsString, limits: Limits| {
             let (interrupt, progress) = (interrupt.clone(), progress.clone());
