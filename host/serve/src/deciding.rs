@@ -72,59 +72,63 @@ enum Reply {
 impl Decider {
     /// Carries out a call of `resolve`. Asks a person if the rules demand one.
     pub async fn resolve(&self, call: ResolveCall) -> CallToolResponse {
+        let resolved = self.decide(call).await;
+        resolved.unwrap_or_else(|error| answer::of_error(&error).into())
+    }
+
+    async fn decide(&self, call: ResolveCall) -> Result<CallToolResponse, Error> {
         let stop = call.stop.clone();
         let called = self.session.call(RESOLVE, &call.params);
         let (action, how) = match called.cancelled_by(&stop).await {
-            Ok(outcome) => return answer::of_resolution(&outcome).into(),
+            Ok(outcome) => return Ok(answer::of_resolution(&outcome).into()),
             Err(Error::NeedsPerson { action, how }) => (action, how),
-            Err(error) => return answer::of_error(&error).into(),
+            Err(error) => return Err(error),
         };
         let asking = async {
-            let Some(request) = self.request(&call, &action.id, how.clone()).await? else {
-                let found = self.rules.store.durable().find(&action.id).await?;
-                return match found {
-                    Some(record) if record.resolved.is_none() => {
-                        Err(Error::ResolutionInProgress(record.action.id))
-                    }
-                    found => Ok((None, Reply::Elsewhere(found.map(Box::new)))),
-                };
-            };
+            let request = self.request(&call, &action.id, how).await?;
             let reply = self.ask(&request, call.task, &call.question).await;
-            Ok((Some(request), reply))
+            Ok((request, reply))
         };
         let asked = tokio::select! {
             asked = asking => asked,
             () = stop.cancelled() => Err(Error::Cancelled),
         };
-        let result = match asked {
-            Ok((_, Reply::Repeat(question))) => return question.into(),
-            Ok((_, Reply::Elsewhere(found))) => {
-                return answer::of_decided_elsewhere(found.as_deref()).into();
+        let (request, reply) = asked?;
+        match reply {
+            Reply::Answered(answered) => {
+                let result = self.carry_out(&request, &answered, &stop).await;
+                result.map(CallToolResponse::from)
             }
-            Ok((Some(request), Reply::Answered(answered))) => {
-                self.carry_out(request, &answered, &stop).await
-            }
-            Ok((_, Reply::TimedOut)) => Err(Error::Refused {
+            Reply::Repeat(question) => Ok(question.into()),
+            Reply::Elsewhere(found) => Ok(answer::of_decided_elsewhere(found.as_deref()).into()),
+            Reply::TimedOut => Err(request.undecided("there was no decision within a day")),
+            Reply::Unasked => Err(Error::NeedsPerson {
                 action,
-                reason: format!("there was no decision within a day. It stays pending. {how}"),
+                how: request.how,
             }),
-            Ok(_) => Err(Error::NeedsPerson { action, how }),
-            Err(error) => Err(error),
-        };
-        result
-            .unwrap_or_else(|error| answer::of_error(&error))
-            .into()
+        }
     }
 
-    /// Returns the request to a person, or `None` if the action is no longer pending.
+    /// Returns the request to a person.
+    ///
+    /// # Errors
+    /// The errors of a claim if the action is no longer pending.
     async fn request(
         &self,
         call: &ResolveCall,
         id: &ActionId,
         how: String,
-    ) -> Result<Option<Request>, Error> {
+    ) -> Result<Request, Error> {
         let Some(review) = self.session.review(id).await? else {
-            return Ok(None);
+            let record = self.rules.store.durable().find(id).await?;
+            let resolved = record.and_then(|record| record.resolved);
+            return Err(match resolved.map(|resolved| resolved.decision) {
+                Some(decision) => Error::AlreadyResolved {
+                    id: id.clone(),
+                    decision,
+                },
+                None => Error::ResolutionInProgress(id.clone()),
+            });
         };
         // The session has checked the params.
         let reason = call.params["reason"].as_str().unwrap_or_default();
@@ -135,13 +139,13 @@ impl Decider {
         if !at_terminal && call.params["id"].is_null() && !matches!(call.caller.way, Way::None) {
             choices.extend(self.others(id).await);
         }
-        Ok(Some(Request {
+        Ok(Request {
             caller: call.caller.clone(),
             wanted,
             how,
             at_terminal,
             choices,
-        }))
+        })
     }
 
     /// Returns the reviews of the other actions that a person may choose, with what is known
@@ -268,13 +272,13 @@ impl Decider {
     /// Carries out a person's answer.
     async fn carry_out(
         &self,
-        request: Request,
+        request: &Request,
         answered: &ElicitResult,
         stop: &CancellationToken,
     ) -> Result<CallToolResult, Error> {
         let Request {
             wanted, choices, ..
-        } = &request;
+        } = request;
         let (resolution, notice) = match question::read(answered, &request.subjects()) {
             Answer::Apply(Chosen { at: 0, reason }) => {
                 let mut apply = wanted.clone();
@@ -296,20 +300,15 @@ impl Decider {
                 let left = "the user leaves it pending for now";
                 let reason = reason.map(|reason| format!("{left}: {reason}"));
                 let reason = reason.unwrap_or_else(|| left.to_owned());
-                let advice = request.how.clone();
-                return Err(self.declined(request, &reason, &advice).await);
+                self.record_denial(request, &reason).await;
+                return Err(request.refused(format!("{reason}. {}", request.how)));
             }
             Answer::Declined => {
-                let advice = format!("It stays pending. {}", request.how);
                 let reason = "the user declined to decide";
-                return Err(self.declined(request, reason, &advice).await);
+                self.record_denial(request, reason).await;
+                return Err(request.undecided(reason));
             }
-            Answer::None(why) => {
-                return Err(Error::Refused {
-                    action: Box::new(NamedAction::from(request.action())),
-                    reason: format!("{why}. It stays pending. {}", request.how),
-                });
-            }
+            Answer::None(why) => return Err(request.undecided(why)),
         };
         let resolving = self.session.resolve(resolution, request.caller.person());
         let outcome = resolving.cancelled_by(stop).await?;
@@ -320,16 +319,11 @@ impl Decider {
         })
     }
 
-    /// Records that the person declined. Returns the error for the model.
-    async fn declined(&self, request: Request, reason: &str, advice: &str) -> Error {
+    /// Records that the person declined.
+    async fn record_denial(&self, request: &Request, reason: &str) {
         let denied_by = DeniedBy::Person(request.caller.person());
         let denial = Denial::new(&request.wanted, Actor::Model.into(), denied_by, reason);
-        let action = request.action();
-        self.session.record_denial(action, denial).await;
-        Error::Refused {
-            action: Box::new(NamedAction::from(action)),
-            reason: format!("{reason}. {advice}"),
-        }
+        self.session.record_denial(request.action(), denial).await;
     }
 }
 
@@ -337,6 +331,18 @@ impl Request {
     /// Returns the action that the model wants to apply.
     fn action(&self) -> &PendingAction {
         &self.choices[0].action.action
+    }
+
+    /// Returns the error for the model if nobody decided.
+    fn undecided(&self, why: &str) -> Error {
+        self.refused(format!("{why}. It stays pending. {}", self.how))
+    }
+
+    fn refused(&self, reason: String) -> Error {
+        Error::Refused {
+            action: Box::new(NamedAction::from(self.action())),
+            reason,
+        }
     }
 
     fn subjects(&self) -> Vec<Subject<'_>> {

@@ -75,14 +75,9 @@ impl RunLine {
             let (interrupt, progress) = (interrupt.clone(), progress.clone());
             async move { load::load(&plugin, limits, &interrupt, &progress).await }
         };
-        let settings = match self.hint.settings() {
-            // Help needs no configuration.
-            Err(failure) if !self.words.iter().any(is_help) => return Err(failure),
-            settings => settings,
-        };
-        let limits = settings
-            .as_ref()
-            .map_or_else(|_| Limits::default(), Settings::limits);
+        // Help needs no configuration, and the hint may name a wrong one.
+        let settings = self.hint.settings();
+        let limits = (settings.as_ref()).map_or_else(|_| Limits::default(), Settings::limits);
         let loaded = load(self.hint.plugin.clone(), limits.clone()).await?;
         let word = self.hint.tool.as_deref();
         let word = word.filter(|word| !call::is_params(word));

@@ -13,6 +13,7 @@ use airlock_model::reads::StaleFile;
 
 use super::Review;
 use super::decide::{Discarded, RecoveredAction, StandingHandler};
+use super::review::is_producer_gone;
 use super::{Cancellable, Session};
 
 impl Session {
@@ -81,7 +82,7 @@ impl Session {
     pub async fn review(&self, id: &ActionId) -> Result<Option<Review>, Error> {
         let effects = match self.effects(id).await {
             // It can still be discarded.
-            Err(Error::PluginGone(_) | Error::ProducerGone { .. } | Error::InstanceGone) => None,
+            Err(error) if is_producer_gone(&error) => None,
             effects => effects?,
         };
         let Some(action) = self.base().stack.find(Some(id)).await? else {

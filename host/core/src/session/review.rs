@@ -58,10 +58,8 @@ impl Reviews {
         let id = found.action.id.clone();
         let record = if self.may_rehearse() {
             match unless_cancelled(cancel, self.review(&id)).await? {
-                // The claim reports these, too.
-                Err(Error::PluginGone(_) | Error::ProducerGone { .. } | Error::InstanceGone) => {
-                    return Ok(None);
-                }
+                // The claim reports that, too.
+                Err(error) if is_producer_gone(&error) => return Ok(None),
                 record => record?,
             }
         } else {
@@ -167,6 +165,14 @@ impl Reviews {
             problem,
         })
     }
+}
+
+/// Returns whether nothing is left that could rehearse or apply the action.
+pub(super) fn is_producer_gone(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::PluginGone(_) | Error::ProducerGone { .. } | Error::InstanceGone
+    )
 }
 
 /// The effects of which a model was last informed, for an action whose effects have changed since

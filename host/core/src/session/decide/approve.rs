@@ -24,43 +24,10 @@ impl Asked {
     }
 }
 
-/// The extent of an approval.
-pub(super) enum Approved {
-    /// A decision that needs no approval.
-    Unasked,
-    /// The approver saw the action after this many attempts. If another attempt was made since, the
-    /// approval doesn't cover the decision.
-    Shown {
-        attempts: u32,
-        /// True if the approval was for exactly the effects that the approver was shown.
-        has_reviewed: bool,
-    },
-}
-
-impl Approved {
-    /// Returns whether the approval was for the action's current effects.
-    pub fn has_reviewed(&self) -> bool {
-        matches!(
-            self,
-            Approved::Shown {
-                has_reviewed: true,
-                ..
-            }
-        )
-    }
-
-    /// Returns whether this attempt is the next one after the approval.
-    pub fn covers(&self, attempt: u32) -> bool {
-        match self {
-            Approved::Unasked => true,
-            Approved::Shown { attempts, .. } => attempt == attempts + 1,
-        }
-    }
-}
-
 impl Decisions {
     /// Asks the approver, if one is needed. After that, the resolution names the action that was
-    /// asked about.
+    /// asked about, and the attempts that the approver knew of. Returns true if the approval was
+    /// for exactly the effects that the approver was shown.
     ///
     /// # Errors
     /// [`Error::Refused`] and [`Error::NeedsPerson`]; the errors of a claim if the action can't be
@@ -70,12 +37,12 @@ impl Decisions {
         asked: &mut Asked,
         review: Option<&Reviewed>,
         cancel: Option<&CancellationToken>,
-    ) -> Result<Approved, Error> {
+    ) -> Result<bool, Error> {
         let Some(approver) = &self.approver else {
-            return Ok(Approved::Unasked);
+            return Ok(false);
         };
         if asked.resolution.decision != Decision::Apply {
-            return Ok(Approved::Unasked);
+            return Ok(false);
         }
         let found = match &asked.resolution.id {
             Some(id) => self.find(id).await?,
@@ -86,6 +53,8 @@ impl Decisions {
             }
         };
         asked.resolution.id = Some(found.action.id.clone());
+        // A decision about a review may know of fewer.
+        asked.resolution.attempts.get_or_insert(found.attempts);
         let asking = self.ask(&**approver, &found, asked, review);
         let approval = unless_cancelled(cancel, asking).await??;
         let has_reviewed = matches!(
@@ -93,10 +62,7 @@ impl Decisions {
             Approval::AllowedBy(_) | Approval::AllowedWithReason { .. }
         );
         self.accept(approval, &found.action, asked).await?;
-        Ok(Approved::Shown {
-            attempts: found.attempts,
-            has_reviewed,
-        })
+        Ok(has_reviewed)
     }
 
     async fn ask(

@@ -8,7 +8,7 @@ use airlock_model::pending::{ActionId, Decision, NamedAction, PendingAction, Sta
 use airlock_model::store::{Claim, Claimed, Standing};
 
 use super::Decisions;
-use super::approve::{Approved, Asked};
+use super::approve::Asked;
 use super::lease::{HeldLease, LeaseStart};
 
 /// The number of times another session may interfere before the store counts as inconsistent.
@@ -66,12 +66,11 @@ impl Decisions {
         &self,
         claimed: &HeldAction<'_>,
         asked: &Asked,
-        approved: &Approved,
     ) -> Result<(), Error> {
         let (action, attempt) = (&claimed.action, claimed.attempt);
         let is_apply = asked.resolution.decision == Decision::Apply;
         let known = asked.resolution.attempts.filter(|_| is_apply);
-        if !approved.covers(attempt) || known.is_some_and(|known| attempt != known + 1) {
+        if known.is_some_and(|known| attempt != known + 1) {
             return Err(Error::Refused {
                 action: Box::new(NamedAction::from(&**action)),
                 reason: "another apply was tried since the decision; decide again".to_owned(),

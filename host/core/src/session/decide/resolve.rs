@@ -8,7 +8,7 @@ use airlock_model::store::Completion;
 use tokio_util::sync::CancellationToken;
 
 use super::Decisions;
-use super::approve::{Approved, Asked};
+use super::approve::Asked;
 use super::carry_out::{Carried, Ending};
 use super::claim::HeldAction;
 use super::params::acceptable;
@@ -84,11 +84,11 @@ impl Decisions {
             self.reviews
                 .demand_reviewed(review, resolution, is_by_model)?;
         }
-        let approved = self.approve(asked, review.as_deref(), cancel).await?;
+        let has_reviewed = self.approve(asked, review.as_deref(), cancel).await?;
         self.refuse_unrecovered(&asked.resolution).await?;
         let held = self.claim(asked).await?;
         let check = Check {
-            approved,
+            has_reviewed,
             review,
             is_by_model,
         };
@@ -104,7 +104,7 @@ impl Decisions {
         check: Check,
         cancel: Option<&CancellationToken>,
     ) -> Result<Ending, Error> {
-        self.check_claimed(held, asked, &check.approved)?;
+        self.check_claimed(held, asked)?;
         let (action, resolution) = (&held.action, &asked.resolution);
         if held.attempt > 1 {
             let same_workspace = resolution.same_workspace;
@@ -119,7 +119,7 @@ impl Decisions {
             .review_of_claimed(action, decision, check.review)
             .await?;
         if let Some(review) = &review
-            && !check.approved.has_reviewed()
+            && !check.has_reviewed
         {
             self.reviews
                 .demand_reviewed(review, resolution, check.is_by_model)?;
@@ -199,7 +199,8 @@ impl Decisions {
 
 /// The approval and the review that a claimed action is checked against.
 struct Check {
-    approved: Approved,
+    /// True if the approval was for exactly the effects that the approver was shown.
+    has_reviewed: bool,
     /// The review before the claim.
     review: Option<Box<Reviewed>>,
     is_by_model: bool,
