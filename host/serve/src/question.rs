@@ -101,13 +101,13 @@ fn message(choices: &[Subject<'_>], reason: &str, show: impl Fn(&ActionId) -> St
         .line(asked)
         .named(Role::Plain, "The model says:", reason, 2);
     let mut message = plain.render(&head);
+    let none = Effects::default();
     for choice in choices {
         let named = Block::new()
             .named(Role::Plain, "Action:", &choice.named, 2)
             .named(Role::Plain, "Plugin:", &choice.plugin, 2);
         message.push_str("\n\n");
         message.push_str(&plain.render(&named));
-        let none = Effects::default();
         let effects = choice.effects.unwrap_or(&none);
         for row in shown::rows(effects, rows, &show(choice.id)) {
             message.push('\n');

@@ -135,8 +135,7 @@ impl ToolOptions {
 
     /// Refuses an option after the plugin's name that could be meant for the tool as well.
     fn check_clashes(&self, matches: &ArgMatches) -> Result<(), Failure> {
-        let plugin = index_of(matches, "plugin");
-        let after = |clash: &&Clash| index_of(matches, &clash.id) > plugin;
+        let after = |it: &&Clash| index_of(matches, &it.id) > index_of(matches, "plugin");
         let Some(Clash { long, instead, .. }) = self.clashes.iter().find(after) else {
             return Ok(());
         };
@@ -230,9 +229,8 @@ impl ToolOption {
 
 /// Returns the position of an argument on the command line, if it is there.
 fn index_of(matches: &ArgMatches, id: &str) -> Option<usize> {
-    let source = matches.try_contains_id(id).ok().filter(|it| *it)?;
     let is_typed = matches.value_source(id) == Some(ValueSource::CommandLine);
-    matches.index_of(id).filter(|_| source && is_typed)
+    matches.index_of(id).filter(|_| is_typed)
 }
 
 /// Returns the name of a param's option, or `None` if it can't have one. Dots separate the names of
