@@ -23,7 +23,7 @@ from mcp.client.stdio import stdio_client
 AIRLOCK = os.environ["AIRLOCK"]
 # The file that has the section, which ends where the next one begins.
 KEPT = Path(sys.argv[1])
-HEADING = "## What a conversation looks like\n"
+HEADING = "## Example conversations\n"
 RENAME = {"files": ["draft-*.txt"], "find": "^draft", "replace": "chapter"}
 APPLY = {"action": "apply", "reason": "they asked for chapters"}
 # Where a text has the tool's own list of what the host has listed already: it is left out from here.
@@ -96,8 +96,9 @@ async def section() -> str:
     # What is said twice, word for word, is shown once.
     same = next(at for at, (one, other) in enumerate(zip(by_client, by_terminal, strict=False)) if one != other)
     return f"""{HEADING}
-The client is PyPI's `mcp`, which asks its user.
-`ID` and `DIGEST` replace an id and a digest, and `…` replaces omitted lines; `tests/mcp/transcript.py` compares every other line with a new run.
+The client is the package `mcp` from PyPI, and can ask its user.
+`ID` and `DIGEST` replace an id and a digest, and `…` replaces omitted lines.
+`tests/mcp/transcript.py` compares every other line with a new run.
 
 ```text
 {chr(10).join(by_client)}
