@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use airlock_host::digest::Digest;
-use airlock_host::store::{PendingStore, PluginBytes, Push};
+use airlock_host::store::{PluginBytes, Push, Stacks};
 use airlock_host::{PendingAction, Policy, Resolution, Session};
 use airlock_store_postgres::PostgresStore;
 use airlock_tests::{PostgresServer, Sync, Tester};

@@ -126,11 +126,11 @@ pub mod recovery {
 pub mod store {
     pub use airlock_model::store::{
         APPLY_INTERRUPTED, ActionBasis, ActionRecord, BASES_BYTES, BackendError, BackendErrorKind,
-        Budget, Claim, Claimed, Completion, DENIALS_KEPT, DISCARD_INTERRUPTED, DeniedAction,
-        DurableStore, Lease, LeaseRecord, MemoryStore, NewAction, PendingStore, PluginBytes,
-        Pruned, Push, Replacement, ResolvedQuery, ResolvedRecord, Room, SPENDING_KEPT, Scope,
-        SessionRoom, Spending, Spent, Standing, StoreError, StoreStats, UnreadableAction, Watch,
-        Watchers,
+        Budget, Budgets, Claim, Claimed, Claims, Completion, DENIALS_KEPT, DISCARD_INTERRUPTED,
+        Denials, DeniedAction, DurableStore, Lease, LeaseRecord, MemoryStore, NewAction,
+        PendingStore, PluginBytes, Pruned, Push, Records, Replacement, ResolvedQuery,
+        ResolvedRecord, Room, SPENDING_KEPT, Scope, SessionRoom, Spending, Spent, Stacks, Standing,
+        StoreError, StoreStats, UnreadableAction, Watch, Watchers,
     };
 }
 

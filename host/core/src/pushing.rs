@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use airlock_model::error::Error;
 use airlock_model::identity::WorkspaceIdentity;
 use airlock_model::json::Json;
 use airlock_model::limits::Limits;
@@ -31,7 +32,7 @@ pub(crate) const ONLY_DURING_EXECUTE: &str =
 /// The part of a session that its producers can access.
 pub(crate) struct SessionContext {
     pub id: SessionId,
-    pub store: Option<Arc<dyn PendingStore>>,
+    pub store: Option<PendingStore>,
     /// The workspace's absolute path.
     pub workspace: Option<Arc<Path>>,
     pub workspace_identity: Option<Arc<WorkspaceIdentity>>,
@@ -44,11 +45,17 @@ pub(crate) struct SessionContext {
 }
 
 impl SessionContext {
+    /// # Errors
+    /// [`Error::NoStore`].
+    pub fn store(&self) -> Result<&PendingStore, Error> {
+        self.store.as_ref().ok_or(Error::NoStore)
+    }
+
     /// Marks volatile actions as lost, because their instance has ended.
     pub fn lose(&self, actions: &[ActionId]) {
         self.lost.add(actions);
         if let Some(store) = &self.store {
-            store.lose(&self.id, actions);
+            store.stacks.lose(&self.id, actions);
         }
     }
 }
@@ -95,7 +102,7 @@ impl PushContext<'_> {
         staged: &mut StagedActions,
         pushed: PushRequest,
     ) -> Result<Arc<PendingAction>, PushError> {
-        let Some(store) = &session.store else {
+        let Some(PendingStore { stacks, .. }) = &session.store else {
             return Err(PushError::StoreUnavailable(STORE_UNAVAILABLE.to_owned()));
         };
         let (mut action, guest_state) = self.accept(pushed, session)?;
@@ -112,7 +119,7 @@ impl PushContext<'_> {
                 "this call's pending actions would hold {bytes} bytes; the limit is {limit}"
             )));
         }
-        match staged.reserve(session, store, &new, self.limits).await {
+        match staged.reserve(session, &**stacks, &new, self.limits).await {
             Ok(()) => {}
             Err(
                 full @ (StoreError::Full { .. }

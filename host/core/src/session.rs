@@ -210,8 +210,8 @@ impl Session {
     /// # Errors
     /// [`Error::Store`] if the store can't be read, and [`Error::NoStore`].
     pub async fn call_record(&self, action: &ActionId) -> Result<Option<CallRecord>, Error> {
-        let store = self.base().store()?;
-        Ok(store.call_record(self.id(), action).await?)
+        let records = self.base().records()?;
+        Ok(records.call_record(self.id(), action).await?)
     }
 
     /// Instantiates every bound plugin ahead of its first call.

@@ -61,7 +61,7 @@ async fn discard(
     reason: &str,
 ) -> Result<(), Error> {
     let by = decider::program().into();
-    store.pending().discard(session, ids, reason, &by).await?;
+    store.durable().discard(session, ids, reason, &by).await?;
     Ok(())
 }
 

@@ -85,7 +85,7 @@ impl Marks {
             .collect();
         for (session, workspace) in places {
             let session = without_model().id(session.clone());
-            let opened = session.store(store.pending()).workspace(workspace).open();
+            let opened = session.store(store.shared()).workspace(workspace).open();
             let Ok(session) = opened else {
                 continue;
             };

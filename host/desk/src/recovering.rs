@@ -28,7 +28,7 @@ pub async fn recover(store: &Store, open: &[ActionRecord]) -> Result<Vec<Recover
     let mut recovered = Vec::new();
     for (session, workspace) in places {
         let session = without_model().id(session.clone());
-        let opened = session.store(store.pending()).workspace(workspace).open();
+        let opened = session.store(store.shared()).workspace(workspace).open();
         let Ok(session) = opened else {
             continue;
         };

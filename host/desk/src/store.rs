@@ -10,9 +10,7 @@ use std::sync::Arc;
 
 use airlock_host::effects::Effects;
 use airlock_host::pending::{ActionId, CallRecord, DenialRecord, SessionId};
-use airlock_host::store::{
-    ActionRecord, BackendErrorKind, DurableStore, PendingStore, UnreadableAction,
-};
+use airlock_host::store::{ActionRecord, BackendErrorKind, DurableStore, UnreadableAction};
 use airlock_render::shell;
 use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 
@@ -255,14 +253,9 @@ impl Store {
         &*self.durable
     }
 
-    /// Returns a shared handle of the store.
+    /// Returns a shared handle of the store, such as for a session.
     pub fn shared(&self) -> Arc<dyn DurableStore> {
         Arc::clone(&self.durable)
-    }
-
-    /// Returns the store for use by a session.
-    pub fn pending(&self) -> Arc<dyn PendingStore> {
-        Arc::clone(&self.durable) as Arc<dyn PendingStore>
     }
 
     /// Returns true if other machines may use the store too.

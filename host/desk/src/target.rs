@@ -64,7 +64,7 @@ impl Target {
         store: &Store,
     ) -> Result<Vec<ResolveRequest>, Error> {
         let session = request.session.id(store);
-        let pending = store.pending().list(&session).await?;
+        let pending = store.durable().list(&session).await?;
         if pending.is_empty() {
             return Err(nothing(request, &session, store).await);
         }
@@ -100,7 +100,7 @@ impl Target {
         request: &ResolveRequest,
         store: &Store,
     ) -> Result<Vec<StackedAction>, Error> {
-        let mut alike = store.pending().list(&self.session).await?;
+        let mut alike = store.durable().list(&self.session).await?;
         alike.retain(|stacked| {
             stacked.attempts == 0
                 && stacked.state != ActionState::Interrupted
@@ -193,7 +193,7 @@ async fn find_named(
 
 async fn topmost(request: &ResolveRequest, store: &Store) -> Result<(Target, ActionState), Error> {
     let session = request.session.id(store);
-    let Some(top) = store.pending().peek(&session).await? else {
+    let Some(top) = store.durable().peek(&session).await? else {
         return Err(nothing(request, &session, store).await);
     };
     if request.decision == Decision::Apply && top.state == ActionState::Interrupted {

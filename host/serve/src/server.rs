@@ -98,7 +98,7 @@ impl Server {
                 observing.observe(source, event);
             })
             .approver(rules.clone())
-            .store(store.pending())
+            .store(store.shared())
             .open()?;
         let decider = Decider {
             session: session.clone(),

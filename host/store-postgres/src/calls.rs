@@ -1,16 +1,10 @@
 //! Records of the calls that pushed actions.
 
 use airlock_model::call_record::{CallRecord, PackedBody, PackedCall};
-use airlock_model::pending::{ActionId, SessionId};
-use airlock_model::store::StoreError;
 use sqlx::postgres::PgRow;
 
-use super::connections::Statement;
 use super::problem::Failure;
 use super::record::{get, pieces, text, time_of_nanos};
-use super::schema::same_schema;
-use super::text::escaped;
-use super::{PostgresStoreInner, session_key};
 
 /// The columns that [`call`] reads, from a table `c`.
 macro_rules! call_columns {
@@ -22,30 +16,6 @@ macro_rules! call_columns {
 }
 
 pub(super) use call_columns;
-
-const FIND: &str = concat!(
-    "SELECT ",
-    call_columns!(),
-    " FROM airlock.calls AS c
-    JOIN airlock.actions AS a ON a.call = c.id WHERE a.id = $1 AND a.session = $2 AND ",
-    same_schema!()
-);
-
-impl PostgresStoreInner {
-    /// Returns the record of the call that pushed the action.
-    pub async fn call_record(
-        &self,
-        session: &SessionId,
-        action: &ActionId,
-    ) -> Result<Option<CallRecord>, StoreError> {
-        let find = Statement::new(FIND)
-            .bind(escaped(action.as_str()))
-            .bind(session_key(session));
-        let rows = self.read(&find).await?;
-        let found = rows.first().map(call).transpose();
-        found.map_err(|error| self.error(error))
-    }
-}
 
 /// Reads the record of a call.
 pub fn call(row: &PgRow) -> Result<CallRecord, Failure> {

@@ -191,19 +191,8 @@ impl PostgresStoreInner {
         Ok(Claim::refused(id.clone(), standing))
     }
 
-    pub async fn standing(
-        &self,
-        session: &SessionId,
-        id: &ActionId,
-    ) -> Result<Standing, StoreError> {
-        match self.peek_at(session, id).await? {
-            Some(_) => Ok(Standing::Pending),
-            None => self.unless_pending(session, id).await,
-        }
-    }
-
     /// Returns the standing of an action that was not pending a moment ago.
-    async fn unless_pending(
+    pub async fn unless_pending(
         &self,
         session: &SessionId,
         id: &ActionId,

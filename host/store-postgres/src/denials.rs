@@ -3,7 +3,8 @@
 use airlock_model::denial::{Denial, DenialRecord};
 use airlock_model::pending::{ActionId, SessionId};
 use airlock_model::store::rows::bytes_of_path;
-use airlock_model::store::{DENIALS_KEPT, DeniedAction, ResolvedQuery, StoreError};
+use airlock_model::store::{DENIALS_KEPT, Denials, DeniedAction, ResolvedQuery, StoreError};
+use async_trait::async_trait;
 use sqlx::postgres::PgRow;
 
 use super::connections::Statement;
@@ -11,7 +12,7 @@ use super::problem::Failure;
 use super::record::{action_columns, get, record_columns, state_columns, text, time_of_micros};
 use super::schema::same_schema;
 use super::text::escaped;
-use super::{PostgresStoreInner, session_key};
+use super::{PostgresStore, PostgresStoreInner, session_key};
 
 /// The counter in the action's row serializes hosts that record at the same time. This statement
 /// does not see a denial that was committed while it waited; the next one deletes it.
@@ -59,8 +60,9 @@ const LATEST: &str = concat!(
     " ORDER BY d.denied_at DESC, d.action DESC, d.number DESC LIMIT $1"
 );
 
-impl PostgresStoreInner {
-    pub async fn record_denial(
+#[async_trait]
+impl Denials for PostgresStore {
+    async fn record_denial(
         &self,
         session: &SessionId,
         action: &ActionId,
@@ -70,12 +72,12 @@ impl PostgresStoreInner {
             .bind(escaped(action.as_str()))
             .bind(session_key(session))
             .bind(denial.to_row())
-            .bind(self.nonce())
+            .bind(self.inner.nonce())
             .bind(DENIALS_KEPT.cast_signed());
-        self.read(&record).await.map(drop)
+        self.inner.read(&record).await.map(drop)
     }
 
-    pub async fn denials(
+    async fn denials(
         &self,
         session: &SessionId,
         action: &ActionId,
@@ -83,10 +85,12 @@ impl PostgresStoreInner {
         let of_action = Statement::new(OF_ACTION)
             .bind(escaped(action.as_str()))
             .bind(session_key(session));
-        let rows = self.read(&of_action).await?;
-        self.readable(&rows, rows.iter().map(denied))
+        let rows = self.inner.read(&of_action).await?;
+        self.inner.readable(&rows, rows.iter().map(denied))
     }
+}
 
+impl PostgresStoreInner {
     pub async fn denied_actions(
         &self,
         query: &ResolvedQuery,

@@ -49,18 +49,6 @@ macro_rules! effects_columns {
 
 pub(super) use effects_columns;
 
-const FIND: &str = concat!(
-    "SELECT ",
-    effects_columns!(),
-    " FROM airlock.actions AS a WHERE a.id = $1 AND a.session = $2 AND ",
-    same_schema!()
-);
-
-const GUEST_STATE: &str = concat!(
-    "SELECT guest_state FROM airlock.actions WHERE id = $1 AND session = $2 AND open AND ",
-    same_schema!()
-);
-
 impl PostgresStoreInner {
     /// Stores the effects of an open action. Does nothing if the action is not open.
     pub async fn keep_effects(
@@ -104,36 +92,6 @@ impl PostgresStoreInner {
             }
             counted = true;
         }
-    }
-
-    pub async fn effects(
-        &self,
-        session: &SessionId,
-        action: &ActionId,
-    ) -> Result<Option<EffectsRecord>, StoreError> {
-        let find = Statement::new(FIND)
-            .bind(escaped(action.as_str()))
-            .bind(session_key(session));
-        let rows = self.read(&find).await?;
-        let found = rows.first().map(effects).transpose();
-        Ok(found.map_err(|error| self.error(error))?.flatten())
-    }
-
-    /// Returns the state with which an open action was pushed.
-    pub async fn guest_state(
-        &self,
-        session: &SessionId,
-        action: &ActionId,
-    ) -> Result<Option<Vec<u8>>, StoreError> {
-        let find = Statement::new(GUEST_STATE)
-            .bind(escaped(action.as_str()))
-            .bind(session_key(session));
-        let rows = self.read(&find).await?;
-        let state = rows
-            .first()
-            .map(|row| get::<Option<Vec<u8>>>(row, "guest_state"));
-        let state = state.transpose().map_err(|error| self.error(error))?;
-        Ok(state.flatten())
     }
 }
 

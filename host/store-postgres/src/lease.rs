@@ -1,14 +1,21 @@
 //! Ends and renews claims. Each statement names the token, so an outdated claim changes nothing
 //! after another host has taken the action over.
 
-use airlock_model::pending::{ActionId, SessionId};
-use airlock_model::store::{APPLY_INTERRUPTED, Completion, DISCARD_INTERRUPTED, Lease, StoreError};
+use std::sync::Arc;
+use std::time::Duration;
+
+use airlock_model::actor::DecidedBy;
+use airlock_model::pending::{Resolution, SessionId};
+use airlock_model::store::{
+    APPLY_INTERRUPTED, Claim, Claims, Completion, DISCARD_INTERRUPTED, Lease, StoreError,
+};
+use async_trait::async_trait;
 
 use super::connections::Statement;
 use super::record::{get, micros};
 use super::schema::same_schema;
 use super::text::escaped;
-use super::{PostgresStoreInner, session_key};
+use super::{PostgresStore, PostgresStoreInner, session_key};
 
 const RENEW: &str = concat!(
     "UPDATE airlock.actions SET lease_until = clock_timestamp() + $4 * interval '1 microsecond'
@@ -84,34 +91,32 @@ const ABANDON: &str = concat!(
     " RETURNING 1"
 );
 
-/// Clears the owner. No host has an empty name, so the owner counts as gone.
-const LOSE: &str = concat!(
-    "UPDATE airlock.actions SET owner = ''::bytea
-    WHERE id = ANY($1) AND session = $2 AND open AND NOT durable AND ",
-    same_schema!()
-);
-
-impl PostgresStoreInner {
-    pub async fn lose(&self, session: &SessionId, actions: &[ActionId]) -> Result<(), StoreError> {
-        let ids: Vec<String> = actions
-            .iter()
-            .map(|id| escaped(id.as_str()).into_owned())
-            .collect();
-        let statement = Statement::new(LOSE).bind(ids).bind(session_key(session));
-        self.read(&statement).await.map(drop)
+#[async_trait]
+impl Claims for PostgresStore {
+    async fn claim(
+        &self,
+        session: &SessionId,
+        resolution: &Resolution,
+        decided_by: &DecidedBy,
+    ) -> Result<Claim, StoreError> {
+        let claim = self.inner.claim(session, resolution, decided_by).await?;
+        if matches!(claim, Claim::Claimed(_)) {
+            self.inner.notifier.tell(session);
+        }
+        Ok(claim)
     }
 
-    pub async fn renew(&self, lease: &Lease) -> Result<(), StoreError> {
-        let statement = of(RENEW, lease).bind(micros(self.lease_time));
-        let rows = self.read(&statement).await?;
+    fn lease_time(&self) -> Option<Duration> {
+        Some(self.inner.lease_time)
+    }
+
+    async fn renew(&self, lease: &Lease) -> Result<(), StoreError> {
+        let statement = of(RENEW, lease).bind(micros(self.inner.lease_time));
+        let rows = self.inner.read(&statement).await?;
         require_lease(!rows.is_empty(), lease)
     }
 
-    pub async fn complete(
-        &self,
-        lease: &Lease,
-        completion: Completion<'_>,
-    ) -> Result<(), StoreError> {
+    async fn complete(&self, lease: Lease, completion: Completion<'_>) -> Result<(), StoreError> {
         let (before, by) = match completion {
             Completion::AppliedBefore {
                 outcome,
@@ -120,7 +125,7 @@ impl PostgresStoreInner {
             Completion::Succeeded(_) | Completion::RejectFailed(_) => (None, None),
         };
         let extra = before.and_then(|details| details.extra.as_ref());
-        let statement = of(COMPLETE, lease)
+        let statement = of(COMPLETE, &lease)
             .bind(completion.result_digest().map(|digest| digest.to_string()))
             .bind(completion.error().map(escaped))
             .bind(before.is_some())
@@ -130,50 +135,67 @@ impl PostgresStoreInner {
             .bind(by.map(|by| by.actor.kind()))
             .bind(by.map(|by| by.evidence.as_str()))
             .bind(by.and_then(|by| by.actor.name()).map(escaped));
-        let recall = of(RECALL_COMPLETED, lease);
-        let rows = self.connections.once(&statement, &recall).await;
-        let rows = rows.map_err(|error| self.error(error))?;
-        require_lease(!rows.is_empty(), lease)?;
+        let recall = of(RECALL_COMPLETED, &lease);
+        let rows = self.inner.connections.once(&statement, &recall).await;
+        let rows = rows.map_err(|error| self.inner.error(error))?;
+        require_lease(!rows.is_empty(), &lease)?;
         let plugin = rows.first().map(|row| get::<&str>(row, "plugin"));
         if let Some(Ok(plugin)) = plugin {
-            self.forget_plugin_where_unneeded(plugin).await;
+            self.inner.forget_plugin_where_unneeded(plugin).await;
         }
+        self.inner.notifier.tell(&lease.session);
+        self.inner.maintain_if_due();
         Ok(())
     }
 
-    pub async fn requeue(&self, lease: &Lease, failure: &str) -> Result<(), StoreError> {
-        let statement = of(REQUEUE, lease).bind(escaped(failure));
-        self.end(lease, &statement, &of(RECALL_REQUEUED, lease))
-            .await
+    async fn requeue(&self, lease: Lease, failure: &str) -> Result<(), StoreError> {
+        let requeue = of(REQUEUE, &lease).bind(escaped(failure));
+        self.give_back(&lease, &requeue).await
     }
 
-    async fn end(
-        &self,
-        lease: &Lease,
-        statement: &Statement,
-        recall: &Statement,
-    ) -> Result<(), StoreError> {
-        let rows = self.connections.once(statement, recall).await;
-        let rows = rows.map_err(|error| self.error(error))?;
-        require_lease(!rows.is_empty(), lease)
+    async fn recovered(&self, lease: Lease, what: &str) -> Result<(), StoreError> {
+        let recovered = of(RECOVERED, &lease).bind(escaped(what));
+        self.give_back(&lease, &recovered).await
     }
 
-    pub async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
-        self.end(lease, &of(RELEASE, lease), &of(RECALL_REQUEUED, lease))
-            .await
+    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
+        self.give_back(&lease, &of(RELEASE, &lease)).await
     }
 
-    pub async fn recovered(&self, lease: &Lease, what: &str) -> Result<(), StoreError> {
-        let statement = of(RECOVERED, lease).bind(escaped(what));
-        self.end(lease, &statement, &of(RECALL_REQUEUED, lease))
-            .await
-    }
-
-    pub async fn abandon(&self, lease: &Lease) -> Result<(), StoreError> {
-        let statement = of(ABANDON, lease)
+    fn abandon(&self, lease: Lease) {
+        let inner = Arc::clone(&self.inner);
+        let abandon = of(ABANDON, &lease)
             .bind(APPLY_INTERRUPTED)
             .bind(DISCARD_INTERRUPTED);
-        self.read(&statement).await.map(drop)
+        self.inner.runtime.spawn(async move {
+            match inner.read(&abandon).await {
+                Ok(_) => inner.notifier.tell(&lease.session),
+                Err(error) => {
+                    tracing::warn!("a claim was not released, and will expire: {error}")
+                }
+            }
+        });
+    }
+}
+
+impl PostgresStore {
+    async fn give_back(&self, lease: &Lease, statement: &Statement) -> Result<(), StoreError> {
+        self.inner.give_back(lease, statement).await?;
+        self.inner.notifier.tell(&lease.session);
+        Ok(())
+    }
+}
+
+impl PostgresStoreInner {
+    pub async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
+        self.give_back(lease, &of(RELEASE, lease)).await
+    }
+
+    async fn give_back(&self, lease: &Lease, statement: &Statement) -> Result<(), StoreError> {
+        let recall = of(RECALL_REQUEUED, lease);
+        let rows = self.connections.once(statement, &recall).await;
+        let rows = rows.map_err(|error| self.error(error))?;
+        require_lease(!rows.is_empty(), lease)
     }
 }
 

@@ -16,13 +16,14 @@ mod lease;
 mod listing;
 mod maintenance;
 mod notifications;
-mod plugins;
 mod problem;
 mod push;
 mod record;
+mod records;
 mod replace;
 mod schema;
 mod spending;
+mod stack;
 mod text;
 
 use std::collections::HashSet;
@@ -31,17 +32,9 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use airlock_model::actor::DecidedBy;
-use airlock_model::call_record::CallRecord;
-use airlock_model::denial::{Denial, DenialRecord};
 use airlock_model::digest::Digest;
-use airlock_model::effects::{EffectsRecord, PackedEffects};
-use airlock_model::pending::{ActionId, BriefAction, CallId, Resolution, SessionId, StackedAction};
-use airlock_model::store::{
-    ActionBasis, Budget, Claim, Completion, Lease, PendingStore, PluginBytes, Push, Replacement,
-    SessionRoom, Spending, Spent, Standing, StoreError, Watch,
-};
-use async_trait::async_trait;
+use airlock_model::pending::SessionId;
+use airlock_model::store::StoreError;
 use sha2::{Digest as _, Sha256};
 use sqlx::postgres::PgRow;
 use tokio::runtime::Handle;
@@ -74,7 +67,7 @@ type SessionKey = [u8; 16];
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let store = PostgresStore::connect("postgres://airlock:secret@database.example/airlock").await?;
 /// // Pass it to a session of `airlock-host`: `Session::builder().store(store)`.
-/// let store: Arc<dyn PendingStore> = Arc::new(store);
+/// let store = PendingStore::from(Arc::new(store));
 /// # Ok(())
 /// # }
 /// ```
@@ -100,7 +93,7 @@ type SessionKey = [u8; 16];
 /// **Volatile actions** are visible to all hosts. They are
 /// [lost](airlock_model::pending::ActionState::Lost) if their host was silent for a lease time.
 ///
-/// **Changes** reach [watchers](PendingStore::watch) through `LISTEN` and `NOTIFY`. If several
+/// **Changes** reach [watchers](airlock_model::store::Stacks::watch) through `LISTEN` and `NOTIFY`. If several
 /// callers claim the topmost action at once, `SKIP LOCKED` gives each of them a different one.
 #[doc = ""]
 #[doc = include_str!("SCALING.md")]
@@ -151,233 +144,6 @@ impl PostgresStoreInner {
     async fn read(&self, statement: &Statement) -> Result<Vec<PgRow>, StoreError> {
         let rows = self.connections.rows(statement).await;
         rows.map_err(|failure| self.error(failure))
-    }
-}
-
-#[async_trait]
-impl PendingStore for PostgresStore {
-    async fn push(&self, push: Push) -> Result<(), StoreError> {
-        let (inner, push) = (Arc::clone(&self.inner), Arc::new(push));
-        let pushed = Arc::clone(&push);
-        let pushing = async move {
-            let done = inner.push(&pushed).await;
-            // If the server did not respond, it may still have pushed the actions.
-            if let Err(StoreError::Backend(_)) = &done {
-                inner.unpush_later(Arc::clone(&pushed));
-            }
-            done
-        };
-        let inner = Arc::clone(&self.inner);
-        let unheard = Arc::clone(&push);
-        let take_back = move || inner.unpush_later(unheard);
-        finished::or_undone(&self.inner.runtime, pushing, take_back).await?;
-        self.inner.notifier.tell(&push.session);
-        Ok(())
-    }
-
-    async fn replace(
-        &self,
-        push: Push,
-        replacement: Replacement,
-    ) -> Result<Vec<ActionId>, StoreError> {
-        self.replace_pending(push, replacement).await
-    }
-
-    async fn room(&self, session: &SessionId, more: u64) -> Result<SessionRoom, StoreError> {
-        self.inner.room(session, more).await
-    }
-
-    async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError> {
-        self.inner.peek(session).await
-    }
-
-    async fn standing(
-        &self,
-        session: &SessionId,
-        action: &ActionId,
-    ) -> Result<Standing, StoreError> {
-        self.inner.standing(session, action).await
-    }
-
-    async fn peek_at(
-        &self,
-        session: &SessionId,
-        action: &ActionId,
-    ) -> Result<Option<StackedAction>, StoreError> {
-        self.inner.peek_at(session, action).await
-    }
-
-    async fn lowest_of_call(
-        &self,
-        session: &SessionId,
-        call: &CallId,
-    ) -> Result<Option<StackedAction>, StoreError> {
-        self.inner.lowest_of_call(session, call).await
-    }
-
-    async fn list(&self, session: &SessionId) -> Result<Vec<StackedAction>, StoreError> {
-        self.inner.list(session, None).await
-    }
-
-    async fn list_briefly(&self, session: &SessionId) -> Result<Vec<BriefAction>, StoreError> {
-        self.inner.list_briefly(session).await
-    }
-
-    async fn claim(
-        &self,
-        session: &SessionId,
-        resolution: &Resolution,
-        decided_by: &DecidedBy,
-    ) -> Result<Claim, StoreError> {
-        let claim = self.inner.claim(session, resolution, decided_by).await?;
-        if matches!(claim, Claim::Claimed(_)) {
-            self.inner.notifier.tell(session);
-        }
-        Ok(claim)
-    }
-
-    fn lease_time(&self) -> Option<Duration> {
-        Some(self.inner.lease_time)
-    }
-
-    async fn renew(&self, lease: &Lease) -> Result<(), StoreError> {
-        self.inner.renew(lease).await
-    }
-
-    async fn complete(&self, lease: Lease, completion: Completion<'_>) -> Result<(), StoreError> {
-        self.inner.complete(&lease, completion).await?;
-        self.inner.notifier.tell(&lease.session);
-        self.inner.maintain_if_due();
-        Ok(())
-    }
-
-    async fn requeue(&self, lease: Lease, failure: &str) -> Result<(), StoreError> {
-        self.inner.requeue(&lease, failure).await?;
-        self.inner.notifier.tell(&lease.session);
-        Ok(())
-    }
-
-    async fn recovered(&self, lease: Lease, what: &str) -> Result<(), StoreError> {
-        self.inner.recovered(&lease, what).await?;
-        self.inner.notifier.tell(&lease.session);
-        Ok(())
-    }
-
-    async fn release(&self, lease: Lease) -> Result<(), StoreError> {
-        self.inner.release(&lease).await?;
-        self.inner.notifier.tell(&lease.session);
-        Ok(())
-    }
-
-    fn abandon(&self, lease: Lease) {
-        let inner = Arc::clone(&self.inner);
-        self.inner.runtime.spawn(async move {
-            match inner.abandon(&lease).await {
-                Ok(()) => inner.notifier.tell(&lease.session),
-                Err(error) => {
-                    tracing::warn!("a claim was not released, and will expire: {error}")
-                }
-            }
-        });
-    }
-
-    fn lose(&self, session: &SessionId, actions: &[ActionId]) {
-        let inner = Arc::clone(&self.inner);
-        let (session, actions) = (session.clone(), actions.to_vec());
-        self.inner.runtime.spawn(async move {
-            match inner.lose(&session, &actions).await {
-                Ok(()) => inner.notifier.tell(&session),
-                Err(error) => tracing::warn!(
-                    "volatile actions were lost, and others see them as pending until this host ends: {error}"
-                ),
-            }
-        });
-    }
-
-    async fn plugin(&self, digest: Digest) -> Result<Option<PluginBytes>, StoreError> {
-        self.inner.plugin(digest).await
-    }
-
-    async fn call_record(
-        &self,
-        session: &SessionId,
-        action: &ActionId,
-    ) -> Result<Option<CallRecord>, StoreError> {
-        self.inner.call_record(session, action).await
-    }
-
-    async fn keep_effects(
-        &self,
-        session: &SessionId,
-        action: &ActionId,
-        effects: &PackedEffects,
-        capacity_bytes: u64,
-    ) -> Result<(), StoreError> {
-        let kept = self
-            .inner
-            .keep_effects(session, action, effects, capacity_bytes);
-        kept.await?;
-        self.inner.notifier.tell(session);
-        Ok(())
-    }
-
-    async fn effects(
-        &self,
-        session: &SessionId,
-        action: &ActionId,
-    ) -> Result<Option<EffectsRecord>, StoreError> {
-        self.inner.effects(session, action).await
-    }
-
-    async fn bases(
-        &self,
-        session: &SessionId,
-        actions: &[ActionId],
-    ) -> Result<Vec<ActionBasis>, StoreError> {
-        self.inner.bases(session, actions).await
-    }
-
-    async fn guest_state(
-        &self,
-        session: &SessionId,
-        action: &ActionId,
-    ) -> Result<Option<Vec<u8>>, StoreError> {
-        self.inner.guest_state(session, action).await
-    }
-
-    async fn record_denial(
-        &self,
-        session: &SessionId,
-        action: &ActionId,
-        denial: &Denial,
-    ) -> Result<(), StoreError> {
-        self.inner.record_denial(session, action, denial).await
-    }
-
-    async fn denials(
-        &self,
-        session: &SessionId,
-        action: &ActionId,
-    ) -> Result<Vec<DenialRecord>, StoreError> {
-        self.inner.denials(session, action).await
-    }
-
-    async fn spend(
-        &self,
-        account: &str,
-        action: &ActionId,
-        spending: Spending,
-        budget: &Budget,
-    ) -> Result<Spent, StoreError> {
-        self.inner.spend(account, action, spending, budget).await
-    }
-
-    async fn spent(&self, account: &str, within: Duration) -> Result<Spending, StoreError> {
-        self.inner.spent(account, within).await
-    }
-
-    fn watch(&self, session: &SessionId) -> Watch {
-        self.inner.notifier.watch(session)
     }
 }
 

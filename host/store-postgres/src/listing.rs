@@ -1,12 +1,12 @@
 //! Lists the actions on a session's stack.
 
-use airlock_model::pending::{ActionId, BriefAction, CallId, SessionId, StackedAction};
+use airlock_model::pending::{ActionId, SessionId, StackedAction};
 use airlock_model::store::StoreError;
 use sqlx::postgres::PgRow;
 
 use super::connections::Statement;
 use super::problem::Failure;
-use super::record::{action_columns, brief, get, name_columns, state_columns, stored};
+use super::record::{action_columns, get, state_columns, stored};
 use super::schema::same_schema;
 use super::text::escaped;
 use super::{PostgresStoreInner, session_key};
@@ -32,28 +32,6 @@ const FIND: &str = concat!(
     same_schema!()
 );
 
-const LOWEST_OF_CALL: &str = concat!(
-    "SELECT ",
-    action_columns!(),
-    ", ",
-    state_columns!(),
-    " FROM airlock.actions AS a
-    WHERE a.call = $1 AND a.session = $2 AND a.open AND (a.state = 'pending' OR a.lease_until <= clock_timestamp()) AND ",
-    same_schema!(),
-    " ORDER BY a.position LIMIT 1"
-);
-
-const LIST_BRIEFLY: &str = concat!(
-    "SELECT ",
-    name_columns!(),
-    ", ",
-    state_columns!(),
-    " FROM airlock.actions AS a
-    WHERE a.session = $1 AND a.open AND (a.state = 'pending' OR a.lease_until <= clock_timestamp()) AND ",
-    same_schema!(),
-    " ORDER BY a.position DESC"
-);
-
 impl PostgresStoreInner {
     pub async fn list(
         &self,
@@ -75,47 +53,12 @@ impl PostgresStoreInner {
         Ok(self.stacked(&find).await?.pop())
     }
 
-    pub async fn lowest_of_call(
-        &self,
-        session: &SessionId,
-        call: &CallId,
-    ) -> Result<Option<StackedAction>, StoreError> {
-        let find = Statement::new(LOWEST_OF_CALL)
-            .bind(escaped(call.as_str()))
-            .bind(session_key(session));
-        Ok(self.stacked(&find).await?.pop())
-    }
-
-    async fn stacked(&self, statement: &Statement) -> Result<Vec<StackedAction>, StoreError> {
+    pub async fn stacked(&self, statement: &Statement) -> Result<Vec<StackedAction>, StoreError> {
         let rows = self.read(statement).await?;
         let stacked = rows
             .iter()
             .map(|row| Ok(stored(row, &self.host)?.stacked()));
         self.readable(&rows, stacked)
-    }
-
-    pub async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError> {
-        let top = self.list(session, Some(1)).await?.pop();
-        match top {
-            Some(top) => Ok(Some(top)),
-            // Either there is none, or it is unreadable.
-            None => Ok(self.list(session, None).await?.into_iter().next()),
-        }
-    }
-
-    /// Lists the actions briefly, and requests the topmost one in full. If that is unreadable, or
-    /// has changed between the two statements, all actions are read in full.
-    pub async fn list_briefly(&self, session: &SessionId) -> Result<Vec<BriefAction>, StoreError> {
-        let statement = Statement::new(LIST_BRIEFLY).bind(session_key(session));
-        let (rows, top) = tokio::try_join!(self.read(&statement), self.list(session, Some(1)))?;
-        let listed = rows.iter().map(|row| brief(row, &self.host));
-        let listed = self.readable(&rows, listed)?;
-        let top = top.first().map(|top| &top.action.id);
-        if listed.first().map(BriefAction::id) == top {
-            return Ok(listed);
-        }
-        let in_full = self.list(session, None).await?;
-        Ok(in_full.into_iter().map(BriefAction::from).collect())
     }
 
     /// Returns the readable actions. The others are skipped, so that they don't hide the readable

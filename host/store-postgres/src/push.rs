@@ -8,7 +8,7 @@ use airlock_model::digest::Digest;
 use airlock_model::json::Json;
 use airlock_model::pending::SessionId;
 use airlock_model::store::rows::bytes_of_path;
-use airlock_model::store::{NewAction, Push, Room, SessionRoom, StoreError};
+use airlock_model::store::{NewAction, Push, Room, StoreError};
 
 use super::connections::Statement;
 use super::problem::Failure;
@@ -193,11 +193,8 @@ impl PostgresStoreInner {
         });
     }
 
-    pub async fn room(&self, session: &SessionId, more: u64) -> Result<SessionRoom, StoreError> {
-        Ok(SessionRoom {
-            store_bytes_left: self.check_store_room(more).await?,
-            held: self.room_as(ROOM, session).await?,
-        })
+    pub async fn room(&self, session: &SessionId) -> Result<Room, StoreError> {
+        self.room_as(ROOM, session).await
     }
 
     pub async fn counted(&self, session: &SessionId) -> Result<Room, StoreError> {

@@ -1,7 +1,6 @@
 //! Replaces pending actions with new ones in one statement.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use airlock_model::pending::ActionId;
 use airlock_model::store::{Push, Replacement, Room, StoreError};
@@ -13,7 +12,7 @@ use super::push::{keep_call, put};
 use super::record::{get, text};
 use super::schema::same_schema;
 use super::text::escaped;
-use super::{PostgresStore, PostgresStoreInner, finished, session_key};
+use super::{PostgresStoreInner, session_key};
 
 /// Actions that can be discarded without a claim. An apply with an expired lease is interrupted.
 macro_rules! goes {
@@ -86,27 +85,6 @@ const REPLACE: &str = concat!(
 const RECALL: &str = "SELECT id, plugin FROM airlock.actions
     WHERE id = ANY($1) AND session = $2 AND nonce = $3 AND NOT open ORDER BY resolved_order";
 
-impl PostgresStore {
-    pub(super) async fn replace_pending(
-        &self,
-        push: Push,
-        replacement: Replacement,
-    ) -> Result<Vec<ActionId>, StoreError> {
-        let session = push.session.clone();
-        let inner = Arc::clone(&self.inner);
-        let replacing = async move { inner.replace(&push, &replacement).await };
-        // A replacement can't be undone, but watchers must look again.
-        let (inner, of) = (Arc::clone(&self.inner), session.clone());
-        let unheard = move || inner.notifier.tell(&of);
-        let replaced = finished::or_undone(&self.inner.runtime, replacing, unheard).await?;
-        if !replaced.is_empty() {
-            self.inner.notifier.tell(&session);
-            self.inner.maintain_if_due();
-        }
-        Ok(replaced)
-    }
-}
-
 /// The stack without the discarded actions.
 struct Remaining {
     top: i64,
@@ -119,7 +97,7 @@ struct Remaining {
 }
 
 impl PostgresStoreInner {
-    async fn replace(
+    pub async fn replace(
         &self,
         push: &Push,
         replacement: &Replacement,

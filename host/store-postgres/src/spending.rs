@@ -3,16 +3,17 @@
 use std::time::Duration;
 
 use airlock_model::pending::ActionId;
-use airlock_model::store::{Budget, Spending, Spent, StoreError};
+use airlock_model::store::{Budget, Budgets, Spending, Spent, StoreError};
+use async_trait::async_trait;
 use sha2::{Digest as _, Sha256};
 use sqlx::postgres::PgRow;
 
-use super::PostgresStoreInner;
 use super::connections::Statement;
 use super::problem::Failure;
 use super::record::{get, micros};
 use super::schema::same_schema;
 use super::text::escaped;
+use super::{PostgresStore, PostgresStoreInner};
 
 /// Safe to repeat after a lost response, because each action counts once.
 const SPEND: &str = concat!(
@@ -62,8 +63,9 @@ const FORGET_ACCOUNTS: &str = concat!(
     SELECT count(*) AS gone FROM gone"
 );
 
-impl PostgresStoreInner {
-    pub async fn spend(
+#[async_trait]
+impl Budgets for PostgresStore {
+    async fn spend(
         &self,
         account: &str,
         action: &ActionId,
@@ -83,7 +85,7 @@ impl PostgresStoreInner {
             .bind(limit(budget.deletions))
             .bind(micros(budget.within))
             .bind(micros(budget.retention()));
-        let rows = self.read(&statement).await?;
+        let rows = self.inner.read(&statement).await?;
         let answer = || {
             let row = first(&rows)?;
             if get(row, "recorded")? {
@@ -92,18 +94,20 @@ impl PostgresStoreInner {
                 Ok(Spent::Exceeded { already: sum(row)? })
             }
         };
-        answer().map_err(|error| self.error(error))
+        answer().map_err(|error| self.inner.error(error))
     }
 
-    pub async fn spent(&self, account: &str, within: Duration) -> Result<Spending, StoreError> {
+    async fn spent(&self, account: &str, within: Duration) -> Result<Spending, StoreError> {
         let statement = Statement::new(SPENT)
             .bind(account_key(account))
             .bind(micros(within));
-        let rows = self.read(&statement).await?;
+        let rows = self.inner.read(&statement).await?;
         let spent = first(&rows).and_then(sum);
-        spent.map_err(|error| self.error(error))
+        spent.map_err(|error| self.inner.error(error))
     }
+}
 
+impl PostgresStoreInner {
     /// Deletes expired expenses, including those of unused accounts.
     pub async fn forget_spendings(&self) -> Result<(), StoreError> {
         self.in_batches(FORGET_SPENDINGS).await?;

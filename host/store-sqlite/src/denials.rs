@@ -5,11 +5,37 @@ use std::time::SystemTime;
 use airlock_model::denial::{Denial, DenialRecord};
 use airlock_model::pending::{ActionId, SessionId};
 use airlock_model::store::rows::bytes_of_path;
-use airlock_model::store::{DENIALS_KEPT, DeniedAction, ResolvedQuery};
+use airlock_model::store::{DENIALS_KEPT, Denials, DeniedAction, ResolvedQuery, StoreError};
+use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::SqliteStore;
 use super::problem::Problem;
 use super::rows::{millis, select, time};
+
+#[async_trait]
+impl Denials for SqliteStore {
+    async fn record_denial(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+        denial: &Denial,
+    ) -> Result<(), StoreError> {
+        let (session, action, denial) = (session.clone(), action.clone(), denial.to_row());
+        let work = move |connection: &_| record(connection, &session, &action, &denial);
+        self.inner.writer.write(work).await
+    }
+
+    async fn denials(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+    ) -> Result<Vec<DenialRecord>, StoreError> {
+        let (session, action) = (session.clone(), action.clone());
+        self.read(move |connection| of_action(connection, &session, &action))
+            .await
+    }
+}
 
 /// Stores a denial of an open action and deletes all but its latest ones. Does nothing if the
 /// action is not open.

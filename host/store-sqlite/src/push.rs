@@ -1,51 +1,24 @@
 //! Pushes actions onto a stack, and computes its free room.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use airlock_model::digest::Digest;
 use airlock_model::json::Json;
 use airlock_model::pending::{CallId, SessionId};
 use airlock_model::store::rows::bytes_of_path;
-use airlock_model::store::{NewAction, PluginBytes, Push, Room, SessionRoom, StoreError};
+use airlock_model::store::{NewAction, PluginBytes, Push, Room, SessionRoom};
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 
 use super::hosts::HostRegistry;
 use super::problem::Problem;
 use super::rows::millis;
 use super::stack::{OPEN, json};
-use super::writer::Undo;
-use super::{SqliteStore, calls, capacity, maintenance};
+use super::{calls, capacity, maintenance};
 
 /// Maximum size of details and states that are stored in their action's row, in bytes.
 const SMALL: usize = 1024;
 
-impl SqliteStore {
-    pub(super) async fn push_all(&self, push: Push) -> Result<(), StoreError> {
-        let push = Arc::new(push);
-        let pushing = {
-            let mut pushing = self.inner.pushing();
-            pushing.insert(push.plugin.digest);
-            pushing.clone()
-        };
-        let hosts = Arc::clone(&self.inner.hosts);
-        let (pushed, unheard) = (Arc::clone(&push), Arc::clone(&push));
-        let watchers = self.inner.watchers.clone();
-        let work = move |connection: &_| put_on_top(connection, &hosts, &pushed, &pushing);
-        let undo = move |()| {
-            Some(Box::new(move |connection: &_| {
-                unpush(connection, &unheard)?;
-                watchers.notify(&unheard.session);
-                Ok(())
-            }) as Undo)
-        };
-        self.inner.writer.write_or_undo(work, undo).await?;
-        self.inner.watchers.notify(&push.session);
-        Ok(())
-    }
-}
-
-fn put_on_top(
+pub(super) fn put_on_top(
     connection: &Connection,
     hosts: &HostRegistry,
     push: &Push,
@@ -186,7 +159,7 @@ fn insert(
 }
 
 /// Removes a push whose caller is gone, except for actions that were claimed in the meantime.
-fn unpush(connection: &Connection, push: &Push) -> Result<(), Problem> {
+pub(super) fn unpush(connection: &Connection, push: &Push) -> Result<(), Problem> {
     // A released claim leaves its token.
     let delete = "DELETE FROM actions WHERE id = ? AND token = 0 RETURNING number";
     for pushed in &push.actions {

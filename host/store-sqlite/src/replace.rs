@@ -1,71 +1,27 @@
 //! Replaces pending actions with new ones.
 
 use std::collections::{BTreeSet, HashSet};
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use airlock_model::digest::Digest;
 use airlock_model::pending::ActionId;
-use airlock_model::store::{Push, Replacement, StoreError};
+use airlock_model::store::{Push, Replacement};
 use rusqlite::{Connection, named_params};
 
 use super::hosts::HostRegistry;
 use super::problem::Problem;
+use super::push;
 use super::rows::{ActionRow, millis};
-use super::stack::{OPEN, by_id, forget_plugin};
-use super::writer::Undo;
-use super::{SqliteStore, capacity, push};
+use super::stack::{OPEN, by_id};
 
 /// The discarded actions, lowest first, and their plugins.
 #[derive(Default)]
-struct Replaced {
-    actions: Vec<ActionId>,
-    plugins: Vec<Digest>,
+pub(super) struct Replaced {
+    pub actions: Vec<ActionId>,
+    pub plugins: Vec<Digest>,
 }
 
-impl SqliteStore {
-    pub(super) async fn replace_pending(
-        &self,
-        push: Push,
-        replacement: Replacement,
-    ) -> Result<Vec<ActionId>, StoreError> {
-        let session = push.session.clone();
-        let hosts = Arc::clone(&self.inner.hosts);
-        let pushing = {
-            let mut pushing = self.inner.pushing();
-            if !push.actions.is_empty() {
-                pushing.insert(push.plugin.digest);
-            }
-            pushing.clone()
-        };
-        let work = move |connection: &_| {
-            let replaced = replace(connection, &hosts, &push, &replacement, &pushing)?;
-            for plugin in &replaced.plugins {
-                if !pushing.contains(plugin) {
-                    forget_plugin(connection, plugin)?;
-                }
-            }
-            Ok((replaced.actions, capacity::is_loose(connection)?))
-        };
-        // A replacement can't be undone, but watchers must look again.
-        let (watchers, of) = (self.inner.watchers.clone(), session.clone());
-        let unheard = move |_| {
-            watchers.notify(&of);
-            None::<Undo>
-        };
-        let (replaced, is_loose) = self.inner.writer.write_or_undo(work, unheard).await?;
-        if !replaced.is_empty() {
-            self.inner.watchers.notify(&session);
-        }
-        if is_loose {
-            self.give_pages_back();
-        }
-        self.prune_sometimes();
-        Ok(replaced)
-    }
-}
-
-fn replace(
+pub(super) fn replace(
     connection: &Connection,
     hosts: &HostRegistry,
     push: &Push,

@@ -3,19 +3,47 @@
 use std::time::{Duration, SystemTime};
 
 use airlock_model::pending::ActionId;
-use airlock_model::store::{Budget, SPENDING_KEPT, Spending, Spent};
+use airlock_model::store::{Budget, Budgets, SPENDING_KEPT, Spending, Spent, StoreError};
+use async_trait::async_trait;
 use rusqlite::{Connection, params};
 
+use super::SqliteStore;
 use super::problem::Problem;
 use super::rows::millis;
 
 /// An amount to spend, with its account and action.
 #[derive(Debug)]
-pub(super) struct Expense {
-    pub account: String,
-    pub action: ActionId,
-    pub spending: Spending,
-    pub budget: Budget,
+struct Expense {
+    account: String,
+    action: ActionId,
+    spending: Spending,
+    budget: Budget,
+}
+
+#[async_trait]
+impl Budgets for SqliteStore {
+    async fn spend(
+        &self,
+        account: &str,
+        action: &ActionId,
+        spending: Spending,
+        budget: &Budget,
+    ) -> Result<Spent, StoreError> {
+        let expense = Expense {
+            account: account.to_owned(),
+            action: action.clone(),
+            spending,
+            budget: *budget,
+        };
+        let work = move |connection: &_| spend(connection, &expense, now());
+        self.inner.writer.write(work).await
+    }
+
+    async fn spent(&self, account: &str, within: Duration) -> Result<Spending, StoreError> {
+        let account = account.to_owned();
+        self.read(move |connection| spent(connection, &account, within, now()))
+            .await
+    }
 }
 
 /// Returns the milliseconds since 1970. The clock of leases restarts with the machine, but earlier
@@ -26,11 +54,7 @@ pub(super) fn now() -> i64 {
 
 /// Records an expense if the budget has room. Call it in a transaction that excludes other
 /// writers.
-pub(super) fn spend(
-    connection: &Connection,
-    expense: &Expense,
-    now: i64,
-) -> Result<Spent, Problem> {
+fn spend(connection: &Connection, expense: &Expense, now: i64) -> Result<Spent, Problem> {
     let Expense {
         account,
         action,
@@ -69,7 +93,7 @@ pub(super) fn spend(
     Ok(Spent::Within)
 }
 
-pub(super) fn spent(
+fn spent(
     connection: &Connection,
     account: &str,
     within: Duration,

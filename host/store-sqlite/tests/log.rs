@@ -10,7 +10,7 @@ use airlock_model::digest::Digest;
 use airlock_model::pending::{ActionId, ActionState, PendingAction, Resolution, SessionId};
 use airlock_model::policy::Policy;
 use airlock_model::store::{
-    Claim, Completion, DurableStore, PendingStore, PluginBytes, Push, Scope,
+    Claim, Claims, Completion, DurableStore, PluginBytes, Push, Records, Scope, Stacks,
 };
 use airlock_store_sqlite::SqliteStore;
 use folder::StoreFolder;

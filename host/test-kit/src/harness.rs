@@ -73,7 +73,7 @@ pub struct ObservedEvents {
 pub struct Harness<'a> {
     plugin: &'a Plugin,
     workspace: TempDir,
-    store: Arc<dyn PendingStore>,
+    store: PendingStore,
     heard: Arc<Mutex<ObservedEvents>>,
 }
 
@@ -85,12 +85,12 @@ impl<'a> Harness<'a> {
     pub fn set(
         plugin: &'a Plugin,
         files: &Files,
-        store: impl PendingStore,
+        store: impl Into<PendingStore>,
     ) -> Result<Self, HarnessError> {
         Ok(Self {
             plugin,
             workspace: files.lay_out().map_err(HarnessError::Workspace)?,
-            store: Arc::new(store),
+            store: store.into(),
             heard: Arc::default(),
         })
     }
@@ -118,7 +118,7 @@ impl<'a> Harness<'a> {
             .model_decides()
             .id(SESSION)
             .workspace(self.workspace.path())
-            .store(Arc::clone(&self.store))
+            .store(self.store.clone())
             .bind(self.plugin)
             .rehearse(rehearse)
             .observer(move |_, event| match event {

@@ -1,12 +1,14 @@
 //! Observes a tool's behavior with given params, for each way in which a preview can end.
 
+use std::sync::Arc;
+
 use airlock_host::pending::{Decision, StackedAction};
 use airlock_host::store::{MemoryStore, PendingStore};
 use airlock_host::{Plugin, Session};
 use serde_json::Value;
 
 use super::HarnessError;
-use super::fault_injection::UnacknowledgedStore;
+use super::fault_injection::unacknowledged;
 use super::files::{Changes, Files};
 use super::harness::{self, Answer, Harness, ObservedEvents};
 
@@ -86,7 +88,7 @@ pub struct Discarded {
 /// If the host fails.
 pub async fn observe(plugin: &Plugin, sample: &Sample) -> Result<Observation, HarnessError> {
     let trial = Trial { plugin, sample };
-    let stage = trial.stage(MemoryStore::new())?;
+    let stage = trial.stage(Arc::new(MemoryStore::new()))?;
     let session = stage.session()?;
     let preview = trial.preview(&stage, &session).await?;
     let mut observation = Observation {
@@ -128,7 +130,7 @@ struct Trial<'a> {
 }
 
 impl<'a> Trial<'a> {
-    fn stage(&self, store: impl PendingStore) -> Result<Harness<'a>, HarnessError> {
+    fn stage(&self, store: impl Into<PendingStore>) -> Result<Harness<'a>, HarnessError> {
         Harness::set(self.plugin, &self.sample.files, store)
     }
 
@@ -168,7 +170,7 @@ impl<'a> Trial<'a> {
     }
 
     async fn apply(&self) -> Result<Decided, HarnessError> {
-        let stage = self.stage(MemoryStore::new())?;
+        let stage = self.stage(Arc::new(MemoryStore::new()))?;
         let session = stage.session()?;
         let preview = self.preview(&stage, &session).await?;
         self.decide(&stage, &session, &preview, Decision::Apply)
@@ -176,7 +178,7 @@ impl<'a> Trial<'a> {
     }
 
     async fn apply_rehearsed(&self) -> Result<Decided, HarnessError> {
-        let stage = self.stage(MemoryStore::new())?;
+        let stage = self.stage(Arc::new(MemoryStore::new()))?;
         let session = stage.session_that_rehearses()?;
         let preview = self.preview(&stage, &session).await?;
         self.decide(&stage, &session, &preview, Decision::Apply)
@@ -184,14 +186,14 @@ impl<'a> Trial<'a> {
     }
 
     async fn apply_fresh(&self) -> Result<Decided, HarnessError> {
-        let stage = self.stage(MemoryStore::new())?;
+        let stage = self.stage(Arc::new(MemoryStore::new()))?;
         let preview = self.preview(&stage, &stage.session()?).await?;
         self.decide(&stage, &stage.session()?, &preview, Decision::Apply)
             .await
     }
 
     async fn apply_twice(&self) -> Result<Option<RepeatedApply>, HarnessError> {
-        let stage = self.stage(UnacknowledgedStore::default())?;
+        let stage = self.stage(unacknowledged())?;
         let session = stage.session()?;
         let preview = self.preview(&stage, &session).await?;
         let first = self
@@ -215,7 +217,7 @@ impl<'a> Trial<'a> {
     }
 
     async fn discard(&self) -> Result<Discarded, HarnessError> {
-        let stage = self.stage(MemoryStore::new())?;
+        let stage = self.stage(Arc::new(MemoryStore::new()))?;
         let session = stage.session()?;
         let preview = self.preview(&stage, &session).await?;
         let decided = self

@@ -43,13 +43,13 @@ async fn rows(name: &str, host: &Host, rounds: usize) -> anyhow::Result<()> {
             rounds
         };
         let session = SessionId::from(format!("{count} pending"));
-        push(&*host.store, &session, count).await?;
+        push(&host.store, &session, count).await?;
         let open = || {
             let builder = Session::builder().model_decides().id(session.clone());
-            builder.store(Arc::clone(&host.store)).open()
+            builder.store(host.store.clone()).open()
         };
         let in_full = median(rounds, async || {
-            let (listed, time) = timed(host.store.list(&session)).await;
+            let (listed, time) = timed(host.store.stacks.list(&session)).await;
             anyhow::ensure!(listed?.len() == count);
             Ok(time)
         });
@@ -72,7 +72,7 @@ async fn rows(name: &str, host: &Host, rounds: usize) -> anyhow::Result<()> {
         let nothing_new = nothing_new.await?;
         let mut pushed = 0;
         let one_new = median(rounds.min(11), async || {
-            push(&*host.store, &session, 1).await?;
+            push(&host.store, &session, 1).await?;
             pushed += 1;
             let (turn, time) = timed(told_of.next_turn()).await;
             let turn = turn?;
@@ -98,7 +98,7 @@ async fn rows(name: &str, host: &Host, rounds: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn push(store: &dyn PendingStore, session: &SessionId, count: usize) -> anyhow::Result<()> {
+async fn push(store: &PendingStore, session: &SessionId, count: usize) -> anyhow::Result<()> {
     let bytes = vec![7; 1000];
     let plugin = PluginBytes {
         digest: Digest::of(&bytes),
@@ -124,7 +124,7 @@ async fn push(store: &dyn PendingStore, session: &SessionId, count: usize) -> an
         let push = Push::new(session, action, &plugin)
             .with_guest_state(vec![b'x'; 300])
             .with_capacity(100_000);
-        store.push(push).await?;
+        store.stacks.push(push).await?;
     }
     Ok(())
 }

@@ -44,7 +44,7 @@ pub async fn sqlite(disk: &Path, effort: Effort) -> anyhow::Result<()> {
     let list = measure(effort, async |side| {
         let began = Instant::now();
         for _ in 0..count {
-            let listed = hosts[side].store.list(clients[side].session()).await;
+            let listed = hosts[side].store.stacks.list(clients[side].session()).await;
             assert_eq!(listed?.len(), PENDING);
         }
         Ok(began.elapsed() / count as u32)

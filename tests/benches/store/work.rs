@@ -20,7 +20,7 @@ pub const COMMITS: usize = 3;
 
 /// Pushes to and resolves from one session's stack.
 pub struct Client {
-    store: Arc<dyn PendingStore>,
+    store: PendingStore,
     session: SessionId,
     plugin: PluginBytes,
     place: Arc<WorkspaceIdentity>,
@@ -28,7 +28,7 @@ pub struct Client {
 }
 
 impl Client {
-    pub async fn new(store: Arc<dyn PendingStore>, session: &str) -> Self {
+    pub async fn new(store: PendingStore, session: &str) -> Self {
         let bytes = vec![7; 100_000];
         Self {
             store,
@@ -66,7 +66,7 @@ impl Client {
         let push = Push::new(&self.session, action, &self.plugin)
             .with_guest_state(vec![b'x'; 300])
             .with_capacity(1000);
-        self.store.push(push).await?;
+        self.store.stacks.push(push).await?;
         Ok(())
     }
 
@@ -74,13 +74,17 @@ impl Client {
         let resolution = Resolution::apply("the names are right");
         let claim = self
             .store
+            .claims
             .claim(&self.session, &resolution, &Tester.into())
             .await?;
         let Claim::Claimed(claimed) = claim else {
             bail!("the store claims nothing: {claim:?}");
         };
         let completion = Completion::Succeeded(&self.outcome);
-        self.store.complete(claimed.lease, completion).await?;
+        self.store
+            .claims
+            .complete(claimed.lease, completion)
+            .await?;
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use airlock_host::Resolution;
 use airlock_host::pending::SessionId;
-use airlock_host::store::{DurableStore, PendingStore, ResolvedQuery, Scope};
+use airlock_host::store::{DurableStore, ResolvedQuery, Scope, Stacks};
 use airlock_store_sqlite::SqliteStore;
 use rusqlite::Connection;
 use rusqlite::types::Value;

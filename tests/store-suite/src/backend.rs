@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use airlock_model::store::{DurableStore, MemoryStore, PendingStore};
+use airlock_model::store::{Budgets, DurableStore, MemoryStore, PendingStore};
 use airlock_store_postgres::PostgresStore;
 use airlock_store_sqlite::SqliteStore;
 use tempfile::TempDir;
@@ -43,18 +43,22 @@ pub struct Host {
     /// What others see it called, where it is a host of its own.
     pub name: String,
     /// As sessions use it.
-    pub store: Arc<dyn PendingStore>,
+    pub store: PendingStore,
+    /// As rules use it.
+    pub budgets: Arc<dyn Budgets>,
     /// As operators use it, where it is durable.
     pub durable: Option<Arc<dyn DurableStore>>,
 }
 
 impl Host {
     /// The way to a durable store.
-    pub fn of(name: String, store: impl DurableStore + Clone) -> Self {
+    pub fn of(name: String, store: impl DurableStore) -> Self {
+        let store = Arc::new(store);
         Self {
             name,
-            store: Arc::new(store.clone()),
-            durable: Some(Arc::new(store)),
+            store: PendingStore::from(Arc::clone(&store)),
+            budgets: store.clone(),
+            durable: Some(store),
         }
     }
 }
@@ -76,9 +80,11 @@ impl Backend for MemoryBackend {
     }
 
     async fn host_with_leases(&self, _lease_time: Duration) -> Host {
+        let store = Arc::new(self.0.clone());
         Host {
             name: String::new(),
-            store: Arc::new(self.0.clone()),
+            store: PendingStore::from(Arc::clone(&store)),
+            budgets: store,
             durable: None,
         }
     }

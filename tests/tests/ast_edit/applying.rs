@@ -202,7 +202,7 @@ async fn an_apply_that_was_cut_off_has_changed_nothing_and_is_found_to_have() {
 /// Claims the action as an apply does, and goes away.
 async fn interrupt(tree: &Tree, store: &MemoryStore) {
     use airlock_host::pending::ActionState;
-    use airlock_host::store::{Claim, PendingStore};
+    use airlock_host::store::{Claim, Claims, Stacks};
     let claim = store
         .claim(tree.session.id(), &Resolution::apply(""), &Tester.into())
         .await;

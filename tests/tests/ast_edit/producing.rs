@@ -7,7 +7,7 @@ use airlock_host::cancel::CancellationToken;
 use airlock_host::event::Event;
 use airlock_host::limits::LimitKind;
 use airlock_host::policy::WorkspaceGrant;
-use airlock_host::store::MemoryStore;
+use airlock_host::store::{MemoryStore, PendingStore};
 use airlock_host::{Error, Limits, Policy, Resolution, Session};
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::{Tester, plugin};
@@ -286,16 +286,17 @@ async fn who_watches_hears_of_progress_and_of_what_was_pushed() {
 /// A session without the producer, on a store in which an action of its waits.
 async fn without(kept: bool) -> (Tree, Session, TempDir) {
     let files = TempDir::new().unwrap();
-    let store: Arc<dyn airlock_host::store::PendingStore> = if kept {
+    let store: PendingStore = if kept {
         Arc::new(
             SqliteStore::open(files.path().join("pending.db"))
                 .await
                 .unwrap(),
         )
+        .into()
     } else {
-        Arc::new(MemoryStore::new())
+        Arc::new(MemoryStore::new()).into()
     };
-    let tree = Tree::open(FILES, |session| session.store(Arc::clone(&store)));
+    let tree = Tree::open(FILES, |session| session.store(store.clone()));
     tree.edit("old($A)", "new($A)").await.unwrap();
     let without = Session::builder()
         .model_decides()
@@ -349,7 +350,7 @@ async fn action_of_version(version: u32) {
     use airlock_host::PendingAction;
     use airlock_host::digest::Digest;
     use airlock_host::identity::WorkspaceIdentity;
-    use airlock_host::store::{PendingStore, PluginBytes, Push};
+    use airlock_host::store::{PluginBytes, Push, Stacks};
     let files = TempDir::new().unwrap();
     let store = Arc::new(
         SqliteStore::open(files.path().join("pending.db"))

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::ast_edit;
 use airlock_host::content::{CallOutcome, ResolutionOutcome};
-use airlock_host::store::{MemoryStore, PendingStore};
+use airlock_host::store::MemoryStore;
 use airlock_host::{Error, Resolution, Session, SessionBuilder};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -44,12 +44,11 @@ impl Tree {
 
     /// A second session on the same workspace and the same stack.
     pub fn again(&self, store: &Arc<MemoryStore>) -> Session {
-        let store: Arc<dyn PendingStore> = store.clone();
         Session::builder()
             .model_decides()
             .id(self.session.id().clone())
             .workspace(self.folder.path())
-            .store(store)
+            .store(store.clone())
             .bind(&ast_edit())
             .open()
             .unwrap()

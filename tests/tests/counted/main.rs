@@ -55,7 +55,7 @@ impl Counter {
     }
 }
 
-fn session(plugin: &Plugin, store: Arc<dyn PendingStore>, workspace: &Path) -> Session {
+fn session(plugin: &Plugin, store: impl Into<PendingStore>, workspace: &Path) -> Session {
     let session = Session::builder()
         .model_decides()
         .workspace(workspace)

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use airlock_host::digest::Digest;
 use airlock_host::effects::{Change, ChangeKind, Effects, Facts, ObjectKind};
-use airlock_host::store::{MemoryStore, PendingStore};
+use airlock_host::store::MemoryStore;
 use airlock_host::{Plugin, Resolution, Session};
 use airlock_render::Block;
 use airlock_tests::{Tester, asked, engine, plugin};
@@ -154,7 +154,7 @@ async fn silent(tool: &Tool) -> Option<String> {
     let workspace = TempDir::new_in(in_memory()).unwrap();
     fill(workspace.path());
     let (before, old) = (tree(workspace.path()), contents(workspace.path()));
-    let store: Arc<dyn PendingStore> = Arc::new(MemoryStore::new());
+    let store = Arc::new(MemoryStore::new());
     let open = || {
         let session = Session::builder()
             .model_decides()

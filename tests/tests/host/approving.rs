@@ -7,7 +7,7 @@ use airlock_host::cancel::CancellationToken;
 use airlock_host::event::Event;
 use airlock_host::pending::{Actor, DecidedBy, Evidence};
 use airlock_host::standing::{StandingHandler, StandingResult};
-use airlock_host::store::{MemoryStore, PendingStore};
+use airlock_host::store::MemoryStore;
 use airlock_host::{Error, Resolution, Session};
 use airlock_tests::{Puppet, durable, eventually, push};
 use async_trait::async_trait;
@@ -75,10 +75,9 @@ impl Fixture {
 
     /// Another host's session of the same id.
     fn elsewhere(&self) -> Session {
-        let store = Arc::clone(&self.store) as Arc<dyn PendingStore>;
         Session::builder()
             .id("asked")
-            .store(store)
+            .store(self.store.clone())
             .model_decides()
             .open()
             .unwrap()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use airlock_host::policy::Rehearse;
-use airlock_host::store::{MemoryStore, PendingStore};
+use airlock_host::store::MemoryStore;
 use airlock_host::{Error, Policy, Resolution, Session};
 use airlock_tests::{Puppet, Tester, durable, plugin};
 use serde_json::{Value, json};
@@ -94,7 +94,7 @@ async fn with_real_time_an_apply_sees_when_it_was_decided_about() {
 
 #[tokio::test]
 async fn what_was_pushed_without_a_grant_is_applied_without_it() {
-    let store: Arc<dyn PendingStore> = Arc::new(MemoryStore::new());
+    let store = Arc::new(MemoryStore::new());
     let workspace = TempDir::new().unwrap();
     let puppet = plugin("puppet").await;
     let open = |policy: Policy| {

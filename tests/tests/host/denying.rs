@@ -6,9 +6,9 @@ use airlock_host::approval::{Approval, ApprovalRequest, Approver, ConfirmRequest
 use airlock_host::event::Event;
 use airlock_host::pending::{Actor, DecidedBy, Decision, Denial, Evidence};
 use airlock_host::policy::Rehearse;
-use airlock_host::store::{MemoryStore, PendingStore};
+use airlock_host::store::{Denials, MemoryStore, PendingStore};
 use airlock_host::{Error, Resolution};
-use airlock_tests::{Host, Puppet, durable};
+use airlock_tests::{Backend, MemoryBackend, Puppet, durable};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
@@ -63,10 +63,11 @@ struct Asked {
     heard: Vec<Denial>,
 }
 
-async fn ask(says: Says, rehearse: Rehearse, store: Arc<dyn PendingStore>) -> Asked {
+async fn ask(says: Says, rehearse: Rehearse, store: impl Into<PendingStore>) -> Asked {
     let heard = Arc::<Mutex<Vec<Denial>>>::default();
     let hearing = Arc::clone(&heard);
-    let (kept, asked) = (Arc::clone(&store), says);
+    let store = store.into();
+    let (kept, asked) = (store.clone(), says);
     let puppet = Puppet::with(|session| {
         session
             .store(store)
@@ -86,7 +87,7 @@ async fn ask(says: Says, rehearse: Rehearse, store: Arc<dyn PendingStore>) -> As
     let pending = puppet.session.pending().await.unwrap();
     assert_eq!((pending.len(), pending[0].attempts), (1, 0), "{error}");
     let session = puppet.session.id();
-    let denials = kept.denials(session, &id.into()).await.unwrap();
+    let denials = kept.denials.denials(session, &id.into()).await.unwrap();
     let denials = denials.into_iter().map(|denied| denied.denial);
     let heard = std::mem::take(&mut *heard.lock().unwrap());
     Asked {
@@ -185,11 +186,7 @@ async fn the_answer_is_the_same_if_the_record_cant_be_written() {
             reason: "no".to_owned(),
         })
     };
-    let good = Host {
-        name: String::new(),
-        store: Arc::new(MemoryStore::new()),
-        durable: None,
-    };
+    let good = MemoryBackend::new().await.host().await;
     let closed = with_fault(&good, Fault::ClosedToDenials);
     let expected = ask(refuse(), Rehearse::Auto, good.store).await;
     assert_eq!(expected.denials.len(), 1);

@@ -17,7 +17,7 @@ use airlock_host::native::{
 };
 use airlock_host::pending::{ActionState, Decision};
 use airlock_host::policy::Rehearse;
-use airlock_host::store::{Claim, MemoryStore, PendingStore};
+use airlock_host::store::{Claim, Claims, MemoryStore};
 use airlock_host::tool::{ToolDefinition, ToolTraits};
 use airlock_host::{Error, Limits, Resolution, Session, SessionBuilder};
 use airlock_store_sqlite::SqliteStore;
@@ -509,8 +509,7 @@ async fn a_call_ends_with_its_time_and_when_it_is_cancelled_whether_it_looks_or_
 async fn what_it_proposed_is_applied_by_another_session_with_the_same_store() {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("pending.db");
-    let store =
-        || async { Arc::new(SqliteStore::open(&file).await.unwrap()) as Arc<dyn PendingStore> };
+    let store = || async { Arc::new(SqliteStore::open(&file).await.unwrap()) };
     let open = async |version: u32| {
         let (tool, held) = native(|native| native.state_version = version);
         let session = Session::builder()

@@ -6,9 +6,9 @@ use std::time::Duration;
 use airlock_host::cancel::CancellationToken;
 use airlock_host::event::Event;
 use airlock_host::pending::SessionId;
-use airlock_host::store::{MemoryStore, PendingStore, PluginBytes, Push};
+use airlock_host::store::{MemoryStore, PluginBytes, Push, Stacks};
 use airlock_host::{Limits, Resolution};
-use airlock_tests::{Host, Puppet, load_fresh, plugin, push, ready};
+use airlock_tests::{Backend, MemoryBackend, Puppet, load_fresh, plugin, push, ready};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -281,11 +281,7 @@ async fn what_a_call_was_and_gave_is_kept_as_its_caller_got_it_and_each_action_n
 
 #[tokio::test]
 async fn a_guest_is_told_at_once_where_the_store_can_not_be_asked() {
-    let host = Host {
-        name: "faulty".to_owned(),
-        store: Arc::new(MemoryStore::new()),
-        durable: None,
-    };
+    let host = MemoryBackend::new().await.host().await;
     let faulty = with_fault(&host, Fault::UnreadableForPushes).store;
     let puppet = Puppet::with(|session| session.store(faulty)).await;
     let went_on = json!({"do": "text", "text": "went on"});

@@ -12,7 +12,7 @@ use airlock_host::digest::Digest;
 use airlock_host::effects::{ChangeKind, Effects, Withheld};
 use airlock_host::pending::{ActionId, ActionState, Decision};
 use airlock_host::policy::Rehearse;
-use airlock_host::store::{MemoryStore, PendingStore};
+use airlock_host::store::{MemoryStore, Stacks};
 use airlock_host::{Error, Limits, Policy, Resolution, Session};
 use airlock_tests::{Puppet, Tester, durable, plugin, push};
 use async_trait::async_trait;
@@ -260,7 +260,7 @@ fn everything_that_differs() -> Value {
 
 #[tokio::test]
 async fn an_apply_is_the_same_again_in_another_session_and_later() {
-    let store: Arc<dyn PendingStore> = Arc::new(MemoryStore::new());
+    let store = Arc::new(MemoryStore::new());
     let workspace = TempDir::new().unwrap();
     fill(workspace.path());
     let plugin = plugin("puppet").await;
@@ -438,7 +438,7 @@ async fn what_was_not_reviewed_is_not_committed_until_a_decision_names_it() {
 
 #[tokio::test]
 async fn a_model_that_was_told_what_an_action_does_now_accepts_it_by_deciding_again() {
-    let store: Arc<dyn PendingStore> = Arc::new(MemoryStore::new());
+    let store = Arc::new(MemoryStore::new());
     let workspace = TempDir::new().unwrap();
     let plugin = plugin("puppet").await;
     let open = || {
@@ -557,7 +557,7 @@ async fn all_that_a_call_has_pushed_is_rehearsed_in_the_time_of_one_call() {
 /// Say since the process that previewed it was stopped.
 #[tokio::test]
 async fn what_nobody_has_rehearsed_is_rehearsed_when_somebody_asks() {
-    let store: Arc<dyn PendingStore> = Arc::new(MemoryStore::new());
+    let store = Arc::new(MemoryStore::new());
     let workspace = TempDir::new().unwrap();
     fill(workspace.path());
     let plugin = plugin("puppet").await;
@@ -582,7 +582,7 @@ async fn what_nobody_has_rehearsed_is_rehearsed_when_somebody_asks() {
 
 #[tokio::test]
 async fn what_was_reviewed_in_one_session_binds_another_that_rehearses_nothing() {
-    let store: Arc<dyn PendingStore> = Arc::new(MemoryStore::new());
+    let store = Arc::new(MemoryStore::new());
     let workspace = TempDir::new().unwrap();
     fill(workspace.path());
     let plugin = plugin("puppet").await;

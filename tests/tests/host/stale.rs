@@ -43,7 +43,7 @@ async fn what_is_stale_is_told_of_each_of_many_actions() {
     told_of_each(Arc::new(store.unwrap())).await;
 }
 
-async fn told_of_each(store: Arc<dyn PendingStore>) {
+async fn told_of_each(store: impl Into<PendingStore>) {
     let without_rehearsals =
         |session: SessionBuilder| session.store(store).rehearse(Rehearse::Never);
     let puppet = Puppet::with(without_rehearsals).await;

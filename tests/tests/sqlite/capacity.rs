@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use airlock_host::store::{DurableStore, PendingStore, StoreError};
+use airlock_host::store::{DurableStore, Records, Stacks, StoreError};
 use airlock_host::{Limits, Resolution};
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::{Tester, durable, plugin, push};

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use airlock_host::Resolution;
 use airlock_host::pending::ActionState;
-use airlock_host::store::{BackendErrorKind, DurableStore, PendingStore, Scope};
+use airlock_host::store::{BackendErrorKind, Claims, DurableStore, Scope};
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::{Tester, durable, eventually, poll_once};
 use serde_json::json;

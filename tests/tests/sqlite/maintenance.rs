@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use airlock_host::Resolution;
 use airlock_host::pending::ActionState;
-use airlock_host::store::{DurableStore, PendingStore, ResolvedQuery};
+use airlock_host::store::{DurableStore, Records, ResolvedQuery};
 use airlock_tests::{durable, plugin, push};
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! Rows that this version can't read, and what somebody added to the schema.
 
 use airlock_host::Resolution;
-use airlock_host::store::{BackendErrorKind, DurableStore, PendingStore, Scope};
+use airlock_host::store::{BackendErrorKind, DurableStore, Scope, Stacks};
 use airlock_store_sqlite::SqliteStore;
 use airlock_tests::durable;
 use serde_json::json;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use airlock_host::identity::WorkspaceDifference;
 use airlock_host::pending::{ActionState, Actor};
-use airlock_host::store::{DurableStore, PendingStore, ResolvedQuery, Scope};
+use airlock_host::store::{DurableStore, Records, ResolvedQuery, Scope};
 use airlock_host::{Error, Resolution};
 use airlock_tests::{Tester, sqlite_version_2};
 

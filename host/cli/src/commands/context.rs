@@ -44,7 +44,7 @@ pub fn reopened(
     let engine = load::engine(limits.clone())?;
     let session = without_model()
         .id(id)
-        .store(store.pending())
+        .store(store.shared())
         .engine(&engine)
         .observer(move |_, event| progress.observe(event));
     Ok(CATALOG.bind_native(session))

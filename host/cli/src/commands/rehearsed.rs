@@ -105,7 +105,7 @@ fn open(store: &Store, record: &ActionRecord) -> Option<Session> {
 fn builder(store: &Store, record: &ActionRecord) -> Option<SessionBuilder> {
     let session = without_model()
         .id(record.session.clone())
-        .store(store.pending());
+        .store(store.shared());
     Some(session.workspace(record.action.workspace.as_deref()?))
 }
 

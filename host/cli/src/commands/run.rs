@@ -229,7 +229,7 @@ fn open(
     let session = Session::builder()
         .id(request.session.id(store))
         .workspace(request.session.workspace())
-        .store(store.pending())
+        .store(store.shared())
         .limits(request.limits.clone());
     let session = session.approver(rules);
     let session = match request.expires {

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use airlock_model::actor::DecidedBy;
 use airlock_model::error::Error;
 use airlock_model::pending::ActionId;
-use airlock_model::store::{PendingStore, Push, Replacement};
+use airlock_model::store::{Push, Replacement, Stacks};
 
 /// Pending actions to replace.
 pub(crate) struct PlaceOfOthers {
@@ -38,7 +38,7 @@ impl PlaceOfOthers {
     ///
     /// # Errors
     /// [`Error::Store`]; [`Error::ResolutionInProgress`] if the action is no longer pending.
-    pub async fn take(&self, store: &dyn PendingStore, push: Push) -> Result<(), Error> {
+    pub async fn take(&self, stacks: &dyn Stacks, push: Push) -> Result<(), Error> {
         let ids = push.actions.iter().map(|it| it.action.id.as_str());
         let ids: Vec<_> = ids.collect();
         let reason = match &ids[..] {
@@ -51,7 +51,7 @@ impl PlaceOfOthers {
             reason: reason.clone(),
             decided_by: self.decided_by.clone(),
         };
-        let actions = store.replace(push, replacement).await?;
+        let actions = stacks.replace(push, replacement).await?;
         if actions.is_empty() {
             return Err(Error::ResolutionInProgress(self.action.clone()));
         }

@@ -10,9 +10,7 @@ use airlock_model::error::Error;
 use airlock_model::json::Json;
 use airlock_model::limits::Limits;
 use airlock_model::pending::{CallId, PendingAction};
-use airlock_model::store::{
-    NewAction, PendingStore, PluginBytes, Push, Room, SessionRoom, StoreError,
-};
+use airlock_model::store::{NewAction, PluginBytes, Push, Room, SessionRoom, Stacks, StoreError};
 use airlock_workspace::{ReadSet, View};
 
 use super::{PlaceOfOthers, SessionContext};
@@ -73,7 +71,7 @@ impl StagedActions {
     pub async fn reserve(
         &mut self,
         session: &SessionContext,
-        store: &Arc<dyn PendingStore>,
+        stacks: &dyn Stacks,
         new: &NewAction,
         limits: &Limits,
     ) -> Result<(), StoreError> {
@@ -94,7 +92,7 @@ impl StagedActions {
         {
             return Ok(());
         }
-        let known = store.room(&session.id, bytes).await?;
+        let known = stacks.room(&session.id, bytes).await?;
         self.known = Some(known);
         reservation.take(known.held, more, limits)
     }
@@ -116,14 +114,14 @@ impl StagedActions {
         let call = called.pack(self.call().clone(), read).await?;
         let actions = self.actions.iter();
         let pushed: Vec<_> = actions.map(|new| Arc::clone(&new.action)).collect();
-        let store = session.store.as_ref().ok_or(Error::NoStore)?;
+        let stacks = &*session.store()?.stacks;
         let push = Push::of_call(&session.id, self.actions, source)
             .with_call(call)
             .with_capacity(limits.pending_actions)
             .with_capacity_bytes(limits.pending_bytes);
         match place {
-            Some(place) => place.take(&**store, push).await?,
-            None => store.push(push).await?,
+            Some(place) => place.take(stacks, push).await?,
+            None => stacks.push(push).await?,
         }
         Ok(pushed)
     }

@@ -82,13 +82,13 @@ pub enum Confirmation {
         reason: String,
     },
     /// Drops the changes because a rule refuses them. The denial is
-    /// [recorded](crate::store::PendingStore::record_denial).
+    /// [recorded](crate::store::Denials::record_denial).
     Refuse {
         /// The rule, as a clause for the decider.
         reason: String,
     },
     /// Drops the changes because a person was asked and said no. The denial is
-    /// [recorded](crate::store::PendingStore::record_denial).
+    /// [recorded](crate::store::Denials::record_denial).
     Decline {
         /// The person.
         decided_by: DecidedBy,
@@ -134,13 +134,13 @@ pub enum Approval {
         reason: String,
     },
     /// A rule of the embedder or the operator refuses it. The action stays as it was, the model
-    /// gets the reason, and the denial is [recorded](crate::store::PendingStore::record_denial).
+    /// gets the reason, and the denial is [recorded](crate::store::Denials::record_denial).
     Refuse {
         /// The rule, as a clause for the model.
         reason: String,
     },
     /// A person was asked and said no. The action stays as it was, the model gets the reason, and
-    /// the denial is [recorded](crate::store::PendingStore::record_denial).
+    /// the denial is [recorded](crate::store::Denials::record_denial).
     Decline {
         /// The person.
         decided_by: DecidedBy,

@@ -6,7 +6,7 @@ use airlock_model::denial::Denial;
 use airlock_model::error::Error;
 use airlock_model::limits::Limits;
 use airlock_model::pending::{PendingAction, SessionId};
-use airlock_model::store::PendingStore;
+use airlock_model::store::{Claims, Records, Stacks};
 
 use super::events::Events;
 use super::place::Place;
@@ -28,8 +28,20 @@ impl Base {
 
     /// # Errors
     /// [`Error::NoStore`].
-    pub fn store(&self) -> Result<&Arc<dyn PendingStore>, Error> {
-        self.stack.store()
+    pub fn stacks(&self) -> Result<&dyn Stacks, Error> {
+        Ok(&*self.stack.store()?.stacks)
+    }
+
+    /// # Errors
+    /// [`Error::NoStore`].
+    pub fn claims(&self) -> Result<&Arc<dyn Claims>, Error> {
+        Ok(&self.stack.store()?.claims)
+    }
+
+    /// # Errors
+    /// [`Error::NoStore`].
+    pub fn records(&self) -> Result<&dyn Records, Error> {
+        Ok(&*self.stack.store()?.records)
     }
 
     pub fn limits(&self) -> &Arc<Limits> {
@@ -39,8 +51,8 @@ impl Base {
     /// Records a denial and reports it to the observer. If recording fails, this only logs a
     /// warning: the decision and its answer stay the same.
     pub async fn record_denial(&self, action: &PendingAction, denial: Denial) {
-        if let Ok(store) = self.store() {
-            let recording = store.record_denial(self.id(), &action.id, &denial);
+        if let Ok(store) = self.stack.store() {
+            let recording = store.denials.record_denial(self.id(), &action.id, &denial);
             if let Err(error) = recording.await {
                 let id = &action.id;
                 tracing::warn!(

@@ -59,7 +59,7 @@ enum Decider {
 enum Store {
     #[default]
     OwnMemory,
-    Shared(Arc<dyn PendingStore>),
+    Shared(PendingStore),
     None,
 }
 
@@ -86,8 +86,8 @@ impl SessionBuilder {
     }
 
     /// Sets the store for pending actions. Default: in memory, for this session alone.
-    pub fn store(mut self, store: Arc<dyn PendingStore>) -> Self {
-        self.store = Store::Shared(store);
+    pub fn store(mut self, store: impl Into<PendingStore>) -> Self {
+        self.store = Store::Shared(store.into());
         self
     }
 
@@ -216,7 +216,7 @@ impl SessionBuilder {
             None => Arc::default(),
         });
         let store = match self.store {
-            Store::OwnMemory => Some(Arc::new(MemoryStore::new()) as Arc<dyn PendingStore>),
+            Store::OwnMemory => Some(PendingStore::from(Arc::new(MemoryStore::new()))),
             Store::Shared(store) => Some(store),
             Store::None => None,
         };

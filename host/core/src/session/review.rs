@@ -63,7 +63,7 @@ impl Reviews {
                 record => record?,
             }
         } else {
-            self.base.store()?.effects(self.base.id(), &id).await?
+            self.base.records()?.effects(self.base.id(), &id).await?
         };
         let same_workspace = resolution.same_workspace;
         let current = self.current_review(&found, record, same_workspace, cancel);
@@ -84,8 +84,8 @@ impl Reviews {
             Some(before) if before.action.id == action.id => Ok(Some(before)),
             _ if decision == Decision::Discard || self.base.place.workspace.is_none() => Ok(None),
             _ => {
-                let store = self.base.store()?;
-                let record = store.effects(self.base.id(), &action.id).await?;
+                let records = self.base.records()?;
+                let record = records.effects(self.base.id(), &action.id).await?;
                 let action = Arc::clone(action);
                 Ok(record.map(|record| Reviewed::new(action, record)))
             }

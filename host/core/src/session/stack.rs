@@ -24,8 +24,8 @@ impl Stack {
 
     /// # Errors
     /// [`Error::NoStore`].
-    pub fn store(&self) -> Result<&Arc<dyn PendingStore>, Error> {
-        self.context.store.as_ref().ok_or(Error::NoStore)
+    pub fn store(&self) -> Result<&PendingStore, Error> {
+        self.context.store()
     }
 
     /// Returns all pending actions, topmost first. Without a store, the list is empty.
@@ -33,7 +33,7 @@ impl Stack {
         let Ok(store) = self.store() else {
             return Ok(Vec::new());
         };
-        let mut stack = store.list(self.id()).await?;
+        let mut stack = store.stacks.list(self.id()).await?;
         let lost = &self.context.lost;
         lost.mark(&mut stack, |it| &it.action.id, |it| &mut it.state);
         Ok(stack)
@@ -44,7 +44,7 @@ impl Stack {
         let Ok(store) = self.store() else {
             return Ok(Vec::new());
         };
-        let mut stack = store.list_briefly(self.id()).await?;
+        let mut stack = store.stacks.list_briefly(self.id()).await?;
         let lost = &self.context.lost;
         lost.mark(&mut stack, BriefAction::id, |it| &mut it.state);
         Ok(stack)
@@ -53,7 +53,7 @@ impl Stack {
     /// Returns whether anything is pending.
     pub async fn has_pending(&self) -> Result<bool, Error> {
         match self.store() {
-            Ok(store) => Ok(store.peek(self.id()).await?.is_some()),
+            Ok(store) => Ok(store.stacks.peek(self.id()).await?.is_some()),
             Err(_) => Ok(false),
         }
     }
@@ -65,10 +65,10 @@ impl Stack {
 
     /// Returns the action with this id, or the topmost one, if it is on the stack.
     pub async fn find(&self, id: Option<&ActionId>) -> Result<Option<StackedAction>, Error> {
-        let store = self.store()?;
+        let stacks = &self.store()?.stacks;
         Ok(match id {
-            Some(id) => store.peek_at(self.id(), id).await?,
-            None => store.peek(self.id()).await?,
+            Some(id) => stacks.peek_at(self.id(), id).await?,
+            None => stacks.peek(self.id()).await?,
         })
     }
 
@@ -81,7 +81,7 @@ impl Stack {
     /// Waits for a change that happens after this function is called. Without a store, it never
     /// returns.
     pub fn changed(&self) -> impl Future<Output = ()> + Send + use<> {
-        let watch = self.store().ok().map(|store| store.watch(self.id()));
+        let watch = self.store().ok().map(|store| store.stacks.watch(self.id()));
         async move {
             match watch {
                 Some(mut watch) => watch.changed().await,

@@ -11,7 +11,7 @@ use airlock_model::error::Error;
 use airlock_model::limits::Limits;
 use airlock_model::pending::PendingAction;
 use airlock_model::policy::Policy;
-use airlock_model::store::{BackendErrorKind, PendingStore, PluginBytes, StoreError};
+use airlock_model::store::{BackendErrorKind, PluginBytes, Records, StoreError};
 use airlock_model::tool::{RejectedTool, ToolDefinition};
 
 use crate::engine::Engine;
@@ -112,7 +112,7 @@ impl Tools {
         if let Some(bound) = self.bound(action.plugin) {
             return Ok(bound.native().is_some());
         }
-        let kept = self.store()?.plugin(action.plugin).await?;
+        let kept = self.records()?.plugin(action.plugin).await?;
         Ok(native_of(action, kept.as_ref()).is_some())
     }
 
@@ -171,7 +171,7 @@ impl Tools {
     }
 
     async fn producer_from_store(&self, action: &PendingAction) -> Result<Producer, Error> {
-        let kept = self.store()?.plugin(action.plugin).await?;
+        let kept = self.records()?.plugin(action.plugin).await?;
         if let Some(native) = native_of(action, kept.as_ref()) {
             return Err(self.without(native));
         }
@@ -211,8 +211,8 @@ impl Tools {
         })
     }
 
-    fn store(&self) -> Result<&Arc<dyn PendingStore>, Error> {
-        self.context.session.store.as_ref().ok_or(Error::NoStore)
+    fn records(&self) -> Result<&dyn Records, Error> {
+        Ok(&*self.context.session.store()?.records)
     }
 
     fn read<R>(&self, body: impl FnOnce(&Bindings) -> R) -> R {

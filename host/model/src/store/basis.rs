@@ -6,7 +6,7 @@ use crate::effects::EffectsRecord;
 use crate::reads::ReadFiles;
 
 /// The maximum number of packed bytes that a store reads for one answer of
-/// [bases](super::PendingStore::bases). The first basis may exceed it.
+/// [bases](super::Records::bases). The first basis may exceed it.
 pub const BASES_BYTES: u64 = 4 << 20;
 
 /// The files that an action was made from, and its effects. Both determine whether it is stale.

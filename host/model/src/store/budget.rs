@@ -3,7 +3,7 @@
 use std::ops::Add;
 use std::time::Duration;
 
-/// The minimum time for which a store remembers [spending](super::PendingStore::spend).
+/// The minimum time for which a store remembers [spending](super::Budgets::spend).
 pub const SPENDING_KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The size of the effects of one or several actions.
@@ -85,7 +85,7 @@ impl Budget {
     }
 }
 
-/// The answer to [`PendingStore::spend`](super::PendingStore::spend).
+/// The answer to [`Budgets::spend`](super::Budgets::spend).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "what exceeds the budget is not to be applied"]
 pub enum Spent {

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-use super::{PendingStore, StoreError};
+use super::{Budgets, Claims, Denials, Records, Stacks, StoreError};
 use crate::actor::DecidedBy;
 use crate::denial::DenialRecord;
 use crate::digest::Digest;
@@ -15,7 +15,7 @@ use crate::pending::{ActionId, ActionState, Decision, PendingAction, SessionId};
 
 /// A store on a disk or a server, with an audit trail of resolved actions.
 #[async_trait]
-pub trait DurableStore: PendingStore {
+pub trait DurableStore: Stacks + Claims + Records + Denials + Budgets {
     /// Returns everything stored about one action, in any session and state.
     ///
     /// # Errors

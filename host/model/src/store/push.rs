@@ -35,7 +35,7 @@ impl Room {
     ///
     /// # Errors
     /// [`StoreError::Full`] and [`StoreError::SessionFull`], as for
-    /// [`PendingStore::push`](super::PendingStore::push).
+    /// [`Stacks::push`](super::Stacks::push).
     pub fn check(self, more: Self, capacity: usize, capacity_bytes: u64) -> Result<(), StoreError> {
         if more == Self::default() {
             return Ok(());

@@ -1,12 +1,12 @@
 //! How many bytes a session and a store may keep.
 
 use airlock_model::pending::Resolution;
-use airlock_model::store::{DurableStore, PendingStore, Push, StoreError};
+use airlock_model::store::{DurableStore, Push, Records, Stacks, StoreError};
 
 use crate::{action, claim, complete, connect, plugin, server, session};
 
 async fn push_bytes(
-    store: &dyn PendingStore,
+    store: &dyn Stacks,
     stack: &airlock_model::pending::SessionId,
     id: &str,
     bytes: usize,

@@ -1,7 +1,7 @@
 //! Connections that nobody on the way can read.
 
 use airlock_model::pending::Resolution;
-use airlock_model::store::{BackendErrorKind, PendingStore};
+use airlock_model::store::{BackendErrorKind, Stacks};
 use airlock_store_suite::{PostgresServer, Sync};
 use tokio::time::timeout;
 

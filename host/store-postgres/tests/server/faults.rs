@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use airlock_model::json::Json;
 use airlock_model::pending::Resolution;
 use airlock_model::store::{
-    BackendErrorKind, Claim, DurableStore, Lease, PendingStore, Scope, StoreError,
+    BackendErrorKind, Claim, Claims, DurableStore, Lease, Scope, Stacks, StoreError,
 };
 use airlock_store_postgres::PostgresStore;
 use airlock_store_suite::{PostgresServer, Sync, Tester, eventually};

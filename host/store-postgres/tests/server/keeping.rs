@@ -7,7 +7,8 @@ use airlock_model::digest::Digest;
 use airlock_model::json::Json;
 use airlock_model::pending::{ActionId, ActionState, Decision, Resolution};
 use airlock_model::policy::Policy;
-use airlock_model::store::{Completion, DurableStore, PendingStore, ResolvedQuery, Scope};
+use airlock_model::store::{Claims, Completion, DurableStore, Records, ResolvedQuery, Scope};
+use airlock_store_postgres::PostgresStore;
 
 use crate::{
     action, claim, complete, connect, eventually, ids, plugin, push, push_action, server, session,
@@ -137,7 +138,7 @@ async fn open_actions_of_all_sessions_come_in_order() {
     );
 }
 
-async fn resolve_many(store: &dyn PendingStore, prefix: &str, count: usize) {
+async fn resolve_many(store: &PostgresStore, prefix: &str, count: usize) {
     let stack = session(prefix);
     for number in 0..count {
         push(store, &stack, &format!("{prefix} {number}")).await;

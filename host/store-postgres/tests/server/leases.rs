@@ -2,7 +2,7 @@
 
 use airlock_model::pending::{ActionId, ActionState, Decision, Resolution, SessionId};
 use airlock_model::store::{
-    APPLY_INTERRUPTED, Claim, Completion, DISCARD_INTERRUPTED, DurableStore, Lease, PendingStore,
+    APPLY_INTERRUPTED, Claim, Claims, Completion, DISCARD_INTERRUPTED, DurableStore, Lease, Stacks,
     StoreError,
 };
 use airlock_store_suite::Tester;

@@ -20,7 +20,7 @@ use airlock_model::digest::Digest;
 use airlock_model::pending::{PendingAction, Resolution, SessionId};
 use airlock_model::policy::Policy;
 use airlock_model::store::{
-    Claim, Claimed, Completion, PendingStore, PluginBytes, Push, StoreError,
+    Claim, Claimed, Claims, Completion, PluginBytes, Push, Stacks, StoreError,
 };
 use airlock_store_postgres::PostgresStore;
 use airlock_store_suite::{DEADLINE, PostgresServer, Tester, connect_with_lease, eventually};
@@ -74,7 +74,7 @@ fn action(id: &str) -> PendingAction {
 
 /// Pushes an action; one that is not durable has no state.
 async fn push_action(
-    store: &dyn PendingStore,
+    store: &dyn Stacks,
     session: &SessionId,
     action: PendingAction,
 ) -> Result<(), StoreError> {
@@ -85,12 +85,12 @@ async fn push_action(
     store.push(push).await
 }
 
-async fn push(store: &dyn PendingStore, session: &SessionId, id: &str) {
+async fn push(store: &dyn Stacks, session: &SessionId, id: &str) {
     let pushed = push_action(store, session, action(id)).await;
     pushed.expect("the push is taken");
 }
 
-async fn claim(store: &dyn PendingStore, session: &SessionId, resolution: Resolution) -> Claimed {
+async fn claim(store: &dyn Claims, session: &SessionId, resolution: Resolution) -> Claimed {
     match store
         .claim(session, &resolution, &Tester.into())
         .await
@@ -101,7 +101,7 @@ async fn claim(store: &dyn PendingStore, session: &SessionId, resolution: Resolu
     }
 }
 
-async fn ids(store: &dyn PendingStore, session: &SessionId) -> Vec<String> {
+async fn ids(store: &dyn Stacks, session: &SessionId) -> Vec<String> {
     let listed = store.list(session).await.expect("the store can be read");
     listed
         .iter()
@@ -109,7 +109,7 @@ async fn ids(store: &dyn PendingStore, session: &SessionId) -> Vec<String> {
         .collect()
 }
 
-async fn complete(store: &dyn PendingStore, claimed: Claimed) {
+async fn complete(store: &dyn Claims, claimed: Claimed) {
     let outcome = airlock_store_suite::outcome("");
     let completion = Completion::Succeeded(&outcome);
     let completed = store.complete(claimed.lease, completion).await;

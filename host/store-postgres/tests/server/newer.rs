@@ -7,8 +7,8 @@ use airlock_model::denial::{Denial, DeniedBy};
 use airlock_model::digest::Digest;
 use airlock_model::pending::{ActionState, Resolution};
 use airlock_model::store::{
-    BackendErrorKind, Budget, Completion, DurableStore, Lease, PendingStore, ResolvedQuery, Scope,
-    Spending, StoreError,
+    BackendErrorKind, Budget, Budgets, Claims, Completion, Denials, DurableStore, Lease, Records,
+    ResolvedQuery, Scope, Spending, Stacks, StoreError,
 };
 use airlock_store_suite::{Tester, connect_with_lease, eventually};
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use airlock_model::pending::Resolution;
-use airlock_model::store::{Completion, DurableStore, PendingStore, ResolvedQuery};
+use airlock_model::store::{Claims, Completion, DurableStore, ResolvedQuery};
 use airlock_store_postgres::PostgresStore;
 use airlock_store_suite::{PostgresServer, Sync};
 

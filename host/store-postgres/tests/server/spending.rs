@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use airlock_model::pending::ActionId;
-use airlock_model::store::{Budget, DurableStore, PendingStore, Spending, Spent};
+use airlock_model::store::{Budget, Budgets, DurableStore, Spending, Spent};
 
 use crate::{connect, server};
 
@@ -17,7 +17,7 @@ fn files(files: u64) -> Spending {
 }
 
 /// An action spends so many of ten files within an hour.
-async fn spend(store: &dyn PendingStore, action: &str, count: u64) -> Spent {
+async fn spend(store: &dyn Budgets, action: &str, count: u64) -> Spent {
     let budget = Budget {
         files: Some(10),
         bytes: None,

@@ -1,7 +1,7 @@
 //! Rows that this version can't read, and what somebody added to the tables.
 
 use airlock_model::pending::Resolution;
-use airlock_model::store::{BackendErrorKind, DurableStore, PendingStore, Scope};
+use airlock_model::store::{BackendErrorKind, Claims, DurableStore, Scope, Stacks};
 use airlock_store_postgres::PostgresStore;
 use airlock_store_suite::Tester;
 

@@ -1,7 +1,7 @@
 //! Actions that live in one host's memory, as other hosts see them.
 
 use airlock_model::pending::{ActionState, Resolution};
-use airlock_model::store::{DurableStore, PendingStore};
+use airlock_model::store::{DurableStore, Stacks};
 
 use crate::{
     SHORT_LEASE, action, claim, complete, connect, connect_with_lease, eventually, push_action,

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use airlock_model::pending::{Resolution, SessionId};
-use airlock_model::store::PendingStore;
+use airlock_model::store::{Claims, Stacks};
 use airlock_store_postgres::PostgresStore;
 use airlock_store_suite::{PostgresServer, Sync};
 use tokio::time::timeout;

@@ -1,5 +1,7 @@
 //! Runs a case.
 
+use std::sync::Arc;
+
 use airlock_host::pending::Decision;
 use airlock_host::store::MemoryStore;
 use airlock_host::{Plugin, Resolution, Session};
@@ -14,7 +16,7 @@ use crate::property::Breach;
 /// # Errors
 /// If the host fails.
 pub async fn run(plugin: &Plugin, case: &Case) -> Result<Option<Breach>, HarnessError> {
-    let stage = Harness::set(plugin, &case.files, MemoryStore::new())?;
+    let stage = Harness::set(plugin, &case.files, Arc::new(MemoryStore::new()))?;
     let session = stage.session_that_rehearses()?;
     let answer = harness::call(&session, &case.tool, &case.params.0).await?;
     if let Some(breach) = case.expect.breach("the preview", &answer) {

@@ -92,7 +92,7 @@ impl Spec {
     /// Pushes it as the `number`th.
     pub async fn push(
         &self,
-        store: &dyn PendingStore,
+        store: &PendingStore,
         session: &SessionId,
         number: usize,
         capacity: usize,
@@ -100,7 +100,7 @@ impl Spec {
         let push = Push::new(session, Arc::new(self.action(number)), plugin(self.plugin))
             .with_guest_state(self.guest_state.clone())
             .with_capacity(capacity);
-        store.push(push).await
+        store.stacks.push(push).await
     }
 }
 

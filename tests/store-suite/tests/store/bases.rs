@@ -21,13 +21,17 @@ fn call(name: &str, text: String) -> CallRecord {
 
 /// All of them, and how many each answer had.
 async fn asked_until_all_are_known(
-    store: &dyn PendingStore,
+    store: &PendingStore,
     session: &SessionId,
     ids: &[ActionId],
 ) -> (Vec<ActionBasis>, Vec<usize>) {
     let (mut all, mut answers) = (Vec::new(), Vec::new());
     while all.len() < ids.len() {
-        let more = store.bases(session, &ids[all.len()..]).await.unwrap();
+        let more = store
+            .records
+            .bases(session, &ids[all.len()..])
+            .await
+            .unwrap();
         assert!(!more.is_empty());
         answers.push(more.len());
         all.extend(more);
@@ -39,7 +43,7 @@ async fn asked_until_all_are_known(
 pub async fn are_those_of_each_action_and_no_more_than_is_well_held<B: Backend>() {
     let backend = B::new().await;
     let host = backend.host().await;
-    let (store, session) = (&*host.store, SessionId::from("bases"));
+    let (store, session) = (&host.store, SessionId::from("bases"));
     for (round, text) in calls::texts().into_iter().enumerate() {
         let call = call(&format!("call {round}"), text);
         let numbers = [round * 10, round * 10 + 1];
@@ -55,17 +59,17 @@ pub async fn are_those_of_each_action_and_no_more_than_is_well_held<B: Backend>(
         (20, effects::record(0, 3).pack()),
     ] {
         let id = actions::id(number);
-        let kept = store.keep_effects(&session, &id, &packed, u64::MAX);
+        let kept = store.records.keep_effects(&session, &id, &packed, u64::MAX);
         kept.await.unwrap();
     }
 
     let order = [98, 0, 1, 10, 11, 21, 20, 30, 99].map(actions::id);
     let (known, answers) = asked_until_all_are_known(store, &session, &order).await;
     for (id, known) in order.iter().zip(&known) {
-        let call = store.call_record(&session, id).await.unwrap();
+        let call = store.records.call_record(&session, id).await.unwrap();
         let read = call.map(|call| call.read).unwrap_or_default();
         assert_eq!(*known.read, read, "{id}");
-        let mut effects = store.effects(&session, id).await.unwrap();
+        let mut effects = store.records.effects(&session, id).await.unwrap();
         if let Some(record) = &mut effects {
             record.effects = record.effects.without_contents();
         }
@@ -82,7 +86,7 @@ pub async fn are_those_of_each_action_and_no_more_than_is_well_held<B: Backend>(
     let (known, _) = asked_until_all_are_known(store, &elsewhere, &order).await;
     let is_known = |it: &ActionBasis| !it.read.is_empty() || it.effects.is_some();
     assert!(!known.iter().any(is_known));
-    let of_none = store.bases(&session, &[]).await.unwrap();
+    let of_none = store.records.bases(&session, &[]).await.unwrap();
     assert!(of_none.is_empty());
 }
 
@@ -90,7 +94,7 @@ pub async fn are_those_of_each_action_and_no_more_than_is_well_held<B: Backend>(
 pub async fn are_no_more_than_is_well_read<B: Backend>() {
     let backend = B::new().await;
     let host = backend.host().await;
-    let (store, session) = (&*host.store, SessionId::from("large calls"));
+    let (store, session) = (&host.store, SessionId::from("large calls"));
     let [.., noise] = calls::texts();
     let calls = BASES_BYTES as usize / noise.len() * 2;
     for number in 0..calls {

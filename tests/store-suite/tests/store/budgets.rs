@@ -1,9 +1,10 @@
 //! What actions may do together, counted for all who use a store.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use airlock_model::pending::ActionId;
-use airlock_model::store::{Budget, PendingStore, Spending, Spent};
+use airlock_model::store::{Budget, Budgets, Spending, Spent};
 use airlock_store_suite::Backend;
 use tokio::task::JoinSet;
 
@@ -35,17 +36,20 @@ pub async fn are_reached_and_not_passed_by_slivers<B: Backend>() {
     let hosts = [backend.host().await, backend.host().await];
     let mut racers = JoinSet::new();
     for number in 0..SLIVERS {
-        let store = hosts[number % 2].store.clone();
+        let budgets = Arc::clone(&hosts[number % 2].budgets);
         racers.spawn(async move {
             let id = actions::id(number);
-            let spent = store.spend("race", &id, files(1), &budget(LIMIT)).await;
+            let spent = budgets.spend("race", &id, files(1), &budget(LIMIT)).await;
             spent.unwrap() == Spent::Within
         });
     }
     let through = racers.join_all().await.into_iter().filter(|it| *it).count();
     assert_eq!(through as u64, LIMIT);
     for host in &hosts {
-        assert_eq!(host.store.spent("race", HOUR).await.unwrap(), files(LIMIT));
+        assert_eq!(
+            host.budgets.spent("race", HOUR).await.unwrap(),
+            files(LIMIT)
+        );
         if let Some(store) = &host.durable {
             assert_eq!(store.check().await.unwrap(), Vec::<String>::new());
         }
@@ -55,10 +59,10 @@ pub async fn are_reached_and_not_passed_by_slivers<B: Backend>() {
 pub async fn count_an_action_once_and_take_back_what_it_spent<B: Backend>() {
     let backend = B::new().await;
     let hosts = [backend.host().await, backend.host().await];
-    let [first, second] = [&hosts[0].store, &hosts[1].store];
+    let [first, second] = [&hosts[0].budgets, &hosts[1].budgets];
     let (one, other) = (actions::id(1), actions::id(2));
-    let spend = async |store: &dyn PendingStore, id: &ActionId, count| {
-        store
+    let spend = async |budgets: &dyn Budgets, id: &ActionId, count| {
+        budgets
             .spend("one", id, files(count), &budget(10))
             .await
             .unwrap()
@@ -82,15 +86,18 @@ pub async fn count_an_action_once_and_take_back_what_it_spent<B: Backend>() {
 /// Each number by itself, however large, in accounts of any name.
 pub async fn are_of_one_account_and_hold_any_number<B: Backend>() {
     let backend = B::new().await;
-    let store = backend.host().await.store;
+    let budgets = backend.host().await.budgets;
     let most = Spending::MAX;
     let long = "long ".repeat(2000);
     for account in TEXTS.iter().copied().chain([&*long]) {
         let spend = async |number, spending, budget: Budget| {
             let id = actions::id(number);
-            store.spend(account, &id, spending, &budget).await.unwrap()
+            budgets
+                .spend(account, &id, spending, &budget)
+                .await
+                .unwrap()
         };
-        assert_eq!(store.spent(account, HOUR).await.unwrap(), files(0));
+        assert_eq!(budgets.spent(account, HOUR).await.unwrap(), files(0));
         let huge = Spending {
             files: 3,
             bytes: u64::MAX,
@@ -109,7 +116,7 @@ pub async fn are_of_one_account_and_hold_any_number<B: Backend>() {
             bytes: most,
             deletions: most,
         };
-        assert_eq!(store.spent(account, HOUR).await.unwrap(), already);
+        assert_eq!(budgets.spent(account, HOUR).await.unwrap(), already);
         let deletions = |deletions| Spending {
             deletions,
             ..files(0)

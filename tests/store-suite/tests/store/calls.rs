@@ -20,12 +20,7 @@ pub fn record(name: &str, text: String) -> CallRecord {
     CallRecord::new(name.into(), "rename", params, content, called_at)
 }
 
-pub async fn push(
-    store: &dyn PendingStore,
-    session: &SessionId,
-    numbers: &[usize],
-    of: &CallRecord,
-) {
+pub async fn push(store: &PendingStore, session: &SessionId, numbers: &[usize], of: &CallRecord) {
     let actions = numbers.iter().map(|number| {
         let new = Spec::plain().new_action(*number);
         let mut action = new.action.as_ref().clone();
@@ -36,32 +31,32 @@ pub async fn push(
         }
     });
     let push = Push::of_call(session, actions.collect(), plugin(0)).with_call(of.pack());
-    store.push(push).await.unwrap();
+    store.stacks.push(push).await.unwrap();
 }
 
-async fn claim(store: &dyn PendingStore, session: &SessionId, id: &ActionId) -> Lease {
+async fn claim(store: &PendingStore, session: &SessionId, id: &ActionId) -> Lease {
     let discard = Resolution::discard("").with_id(id.clone());
-    let claim = store.claim(session, &discard, &Tester.into()).await;
+    let claim = store.claims.claim(session, &discard, &Tester.into()).await;
     let Ok(Claim::Claimed(claimed)) = claim else {
         panic!("{claim:?}");
     };
     claimed.lease
 }
 
-async fn resolve(store: &dyn PendingStore, session: &SessionId, id: &ActionId) {
+async fn resolve(store: &PendingStore, session: &SessionId, id: &ActionId) {
     let lease = claim(store, session, id).await;
     let outcome = airlock_store_suite::outcome("");
     let completion = Completion::Succeeded(&outcome);
-    store.complete(lease, completion).await.unwrap();
+    store.claims.complete(lease, completion).await.unwrap();
 }
 
 /// In the session that has the call's actions; no other has any.
-async fn lowest_is(store: &dyn PendingStore, of: &CallRecord, expected: Option<&ActionId>) {
+async fn lowest_is(store: &PendingStore, of: &CallRecord, expected: Option<&ActionId>) {
     let session = SessionId::from("calls");
-    let lowest = store.lowest_of_call(&session, &of.id).await.unwrap();
+    let lowest = store.stacks.lowest_of_call(&session, &of.id).await.unwrap();
     assert_eq!(lowest.as_ref().map(|it| &it.action.id), expected);
     let elsewhere = SessionId::from("elsewhere");
-    let lowest = store.lowest_of_call(&elsewhere, &of.id).await;
+    let lowest = store.stacks.lowest_of_call(&elsewhere, &of.id).await;
     assert_eq!(lowest.unwrap(), None);
 }
 
@@ -84,41 +79,47 @@ pub fn texts() -> [String; 3] {
 pub async fn are_kept_once_and_read_by_each_action<B: Backend>() {
     let backend = B::new().await;
     let host = backend.host().await;
-    let (store, session) = (&*host.store, SessionId::from("calls"));
+    let (store, session) = (&host.store, SessionId::from("calls"));
     for (round, text) in texts().into_iter().enumerate() {
         let record = record(&format!("call {round}"), text);
         let numbers = [round * 10, round * 10 + 1];
-        let before = store.room(&session, 0).await.unwrap().held.bytes;
+        let before = store.stacks.room(&session, 0).await.unwrap().held.bytes;
         push(store, &session, &numbers, &record).await;
         let [bottom, top] = numbers.map(id);
         for action in [&bottom, &top] {
-            let found = store.call_record(&session, action).await.unwrap();
+            let found = store.records.call_record(&session, action).await.unwrap();
             assert_eq!(found.as_ref(), Some(&record));
             let elsewhere = SessionId::from("elsewhere");
-            assert_eq!(store.call_record(&elsewhere, action).await.unwrap(), None);
+            assert_eq!(
+                store.records.call_record(&elsewhere, action).await.unwrap(),
+                None
+            );
         }
-        let listed = store.list(&session).await.unwrap();
+        let listed = store.stacks.list(&session).await.unwrap();
         assert_eq!(listed[0].action.call.as_ref(), Some(&record.id));
         // It counts once, with the lowest action.
-        let held = store.room(&session, 0).await.unwrap().held.bytes - before;
+        let held = store.stacks.room(&session, 0).await.unwrap().held.bytes - before;
         let alone = 2 * Spec::plain().new_action(0).bytes();
         assert_eq!(held, alone + record.pack().bytes());
         lowest_is(store, &record, Some(&bottom)).await;
         let lease = claim(store, &session, &bottom).await;
         lowest_is(store, &record, Some(&top)).await;
-        store.release(lease).await.unwrap();
+        store.claims.release(lease).await.unwrap();
         lowest_is(store, &record, Some(&bottom)).await;
         resolve(store, &session, &top).await;
-        let held = store.room(&session, 0).await.unwrap().held.bytes - before;
+        let held = store.stacks.room(&session, 0).await.unwrap().held.bytes - before;
         assert_eq!(held, alone / 2 + record.pack().bytes());
-        let found = store.call_record(&session, &bottom).await.unwrap();
+        let found = store.records.call_record(&session, &bottom).await.unwrap();
         assert_eq!(found.as_ref(), Some(&record));
 
         resolve(store, &session, &bottom).await;
         lowest_is(store, &record, None).await;
-        assert_eq!(store.room(&session, 0).await.unwrap().held.bytes, before);
+        assert_eq!(
+            store.stacks.room(&session, 0).await.unwrap().held.bytes,
+            before
+        );
         // Who looks at what was decided sees what it was decided by, as long as that is kept.
-        let found = store.call_record(&session, &bottom).await.unwrap();
+        let found = store.records.call_record(&session, &bottom).await.unwrap();
         assert_eq!(found.is_some(), B::DURABLE);
         let Some(durable) = &host.durable else {
             continue;
@@ -126,30 +127,43 @@ pub async fn are_kept_once_and_read_by_each_action<B: Backend>() {
         assert_eq!(durable.check().await.unwrap(), [""; 0]);
         assert!(durable.forget(&top).await.unwrap());
         assert!(!durable.forget(&top).await.unwrap());
-        let found = store.call_record(&session, &bottom).await.unwrap();
+        let found = store.records.call_record(&session, &bottom).await.unwrap();
         assert_eq!(found.as_ref(), Some(&record));
         assert!(durable.forget(&bottom).await.unwrap());
         assert_eq!(durable.find(&bottom).await.unwrap(), None);
-        assert_eq!(store.call_record(&session, &bottom).await.unwrap(), None);
+        assert_eq!(
+            store.records.call_record(&session, &bottom).await.unwrap(),
+            None
+        );
     }
-    assert_eq!(store.room(&session, 0).await.unwrap().held.actions, 0);
+    assert_eq!(
+        store.stacks.room(&session, 0).await.unwrap().held.actions,
+        0
+    );
 }
 
 pub async fn count_as_what_the_session_may_hold<B: Backend>() {
     let backend = B::new().await;
-    let store = &*backend.host().await.store;
+    let store = &backend.host().await.store;
     let session = SessionId::from("full");
     let [.., noise] = texts();
     let call = record("large", noise).pack();
     let new = Spec::plain().new_action(1);
     let all = new.bytes() + call.bytes();
     let push = Push::of_call(&session, vec![new], plugin(0)).with_call(call);
-    let full = store.push(push.clone().with_capacity_bytes(all - 1)).await;
+    let full = store
+        .stacks
+        .push(push.clone().with_capacity_bytes(all - 1))
+        .await;
     assert!(
         matches!(full, Err(StoreError::SessionFull { pushed, .. }) if pushed == all),
         "{full:?}"
     );
-    store.push(push.with_capacity_bytes(all)).await.unwrap();
+    store
+        .stacks
+        .push(push.with_capacity_bytes(all))
+        .await
+        .unwrap();
 }
 
 pub async fn are_found_by_a_part_of_an_id<B: Backend>() {
@@ -164,7 +178,7 @@ pub async fn are_found_by_a_part_of_an_id<B: Backend>() {
         let mut action = new.action.as_ref().clone();
         action.id = text.into();
         let push = Push::new(&session, action, plugin(0)).with_guest_state(new.guest_state);
-        host.store.push(push).await.unwrap();
+        host.store.stacks.push(push).await.unwrap();
     }
     let check = async |part: &str, most: usize, expected: &[&str]| {
         let found = durable.ids_like(part, most).await.unwrap();

@@ -30,20 +30,28 @@ fn numbers(denials: &[DenialRecord]) -> Vec<u64> {
     denials.iter().map(|denied| denied.number).collect()
 }
 
-async fn deny(store: &dyn PendingStore, session: &SessionId, id: &ActionId, number: usize) {
+async fn deny(store: &PendingStore, session: &SessionId, id: &ActionId, number: usize) {
     let denial = denial(number);
-    store.record_denial(session, id, &denial).await.unwrap();
+    store
+        .denials
+        .record_denial(session, id, &denial)
+        .await
+        .unwrap();
 }
 
-async fn discard(store: &dyn PendingStore, session: &SessionId, id: &ActionId) {
+async fn discard(store: &PendingStore, session: &SessionId, id: &ActionId) {
     let discard = Resolution::discard("").with_id(id.clone());
-    let claim = store.claim(session, &discard, &Tester.into()).await;
+    let claim = store.claims.claim(session, &discard, &Tester.into()).await;
     let Claim::Claimed(claimed) = claim.unwrap() else {
         panic!("it is on the stack");
     };
     let outcome = airlock_store_suite::outcome("");
     let completion = Completion::Succeeded(&outcome);
-    store.complete(claimed.lease, completion).await.unwrap();
+    store
+        .claims
+        .complete(claimed.lease, completion)
+        .await
+        .unwrap();
 }
 
 /// The log of these, as ids and numbers.
@@ -58,16 +66,16 @@ async fn logged(store: &dyn DurableStore, query: &ResolvedQuery) -> Vec<(ActionI
 pub async fn are_kept_with_their_action_and_the_last_ones_only<B: Backend>() {
     let backend = B::new().await;
     let hosts = [backend.host().await, backend.host().await];
-    let (store, session) = (&*hosts[0].store, SessionId::from("denials"));
+    let (store, session) = (&hosts[0].store, SessionId::from("denials"));
     Spec::plain().push(store, &session, 0, 9).await.unwrap();
     Spec::plain().push(store, &session, 1, 9).await.unwrap();
     let (id, other) = (actions::id(0), actions::id(1));
     let kept = usize::try_from(DENIALS_KEPT).unwrap();
     for number in 1..=kept + 3 {
         let host = &hosts[number % 2].store;
-        deny(&**host, &session, &id, number).await;
+        deny(host, &session, &id, number).await;
         for host in &hosts {
-            let found = host.store.denials(&session, &id).await.unwrap();
+            let found = host.store.denials.denials(&session, &id).await.unwrap();
             let first = (number + 1).saturating_sub(kept).max(1);
             let expected: Vec<u64> = (first as u64..=number as u64).collect();
             assert_eq!(numbers(&found), expected);
@@ -77,31 +85,31 @@ pub async fn are_kept_with_their_action_and_the_last_ones_only<B: Backend>() {
             }
         }
     }
-    let found = store.denials(&session, &id).await.unwrap();
+    let found = store.denials.denials(&session, &id).await.unwrap();
     let times = found.iter().map(|denied| denied.at);
     assert!(times.is_sorted());
     // Another's, and none at all.
-    assert_eq!(store.denials(&session, &other).await.unwrap(), []);
+    assert_eq!(store.denials.denials(&session, &other).await.unwrap(), []);
     let elsewhere = SessionId::from("elsewhere");
     for (session, id) in [(&elsewhere, &id), (&session, &actions::id(7))] {
         deny(store, session, id, 1).await;
-        assert_eq!(store.denials(session, id).await.unwrap(), []);
+        assert_eq!(store.denials.denials(session, id).await.unwrap(), []);
     }
     // A denial leaves the action as it was.
-    let listed = store.list(&session).await.unwrap();
+    let listed = store.stacks.list(&session).await.unwrap();
     assert!(listed.iter().all(|it| it.attempts == 0));
 
     // They stay with the record of how it ended, and there are no more of them.
     discard(store, &session, &id).await;
     deny(store, &session, &id, 1).await;
-    let after = store.denials(&session, &id).await.unwrap();
+    let after = store.denials.denials(&session, &id).await.unwrap();
     assert_eq!(after, if B::DURABLE { found } else { Vec::new() });
     let Some(durable) = &hosts[1].durable else {
         return;
     };
     assert_eq!(durable.check().await.unwrap(), [""; 0]);
     assert!(durable.forget(&id).await.unwrap());
-    assert_eq!(store.denials(&session, &id).await.unwrap(), []);
+    assert_eq!(store.denials.denials(&session, &id).await.unwrap(), []);
     assert_eq!(durable.check().await.unwrap(), [""; 0]);
 }
 
@@ -111,7 +119,7 @@ pub async fn are_listed_the_last_one_first<B: Backend>() {
     let Some(durable) = &host.durable else {
         return;
     };
-    let (store, session) = (&*host.store, SessionId::from("denials"));
+    let (store, session) = (&host.store, SessionId::from("denials"));
     let elsewhere = SessionId::from("elsewhere");
     let placed = Spec {
         workspace: 1,
@@ -181,7 +189,7 @@ pub async fn are_counted_whoever_records_them<B: Backend>() {
     const MANY: u64 = 60;
     let backend = B::new().await;
     let hosts = [backend.host().await, backend.host().await];
-    let (store, session) = (&*hosts[0].store, SessionId::from("denials"));
+    let (store, session) = (&hosts[0].store, SessionId::from("denials"));
     Spec::plain().push(store, &session, 0, 9).await.unwrap();
     let id = actions::id(0);
     let mut racers = JoinSet::new();
@@ -189,12 +197,12 @@ pub async fn are_counted_whoever_records_them<B: Backend>() {
         let store = hosts[(number % 2) as usize].store.clone();
         let (session, id) = (session.clone(), id.clone());
         racers.spawn(async move {
-            deny(&*store, &session, &id, number as usize).await;
+            deny(&store, &session, &id, number as usize).await;
         });
     }
     racers.join_all().await;
     deny(store, &session, &id, 0).await;
-    let found = store.denials(&session, &id).await.unwrap();
+    let found = store.denials.denials(&session, &id).await.unwrap();
     let last = MANY + 1;
     let expected: Vec<u64> = (last - DENIALS_KEPT + 1..=last).collect();
     assert_eq!(numbers(&found), expected);

@@ -10,10 +10,10 @@ use crate::actions::{self, Spec};
 pub async fn as_an_apply_of_before<B: Backend>() {
     let backend = B::new().await;
     let host = backend.host().await;
-    let (store, session) = (&*host.store, SessionId::from("ending"));
+    let (store, session) = (&host.store, SessionId::from("ending"));
     Spec::plain().push(store, &session, 0, 1).await.unwrap();
     let discard = Resolution::discard("now");
-    let claim = async || store.claim(&session, &discard, &Tester.into()).await;
+    let claim = async || store.claims.claim(&session, &discard, &Tester.into()).await;
     let Ok(Claim::Claimed(claimed)) = claim().await else {
         panic!("there is something to claim");
     };
@@ -22,9 +22,13 @@ pub async fn as_an_apply_of_before<B: Backend>() {
         outcome: &outcome,
         decided_by: None,
     };
-    store.complete(claimed.lease, completion).await.unwrap();
+    store
+        .claims
+        .complete(claimed.lease, completion)
+        .await
+        .unwrap();
     let again = discard.clone().with_id(actions::id(0));
-    let answer = store.claim(&session, &again, &Tester.into()).await;
+    let answer = store.claims.claim(&session, &again, &Tester.into()).await;
     match answer.unwrap() {
         Claim::Resolved(id, decision) => {
             assert_eq!((id, decision), (actions::id(0), Decision::Apply));
@@ -36,7 +40,7 @@ pub async fn as_an_apply_of_before<B: Backend>() {
 pub async fn together_in_one_step<B: Backend>() {
     let backend = B::new().await;
     let host = backend.host().await;
-    let (store, session) = (&*host.store, SessionId::from("ending"));
+    let (store, session) = (&host.store, SessionId::from("ending"));
     let other = SessionId::from("another");
     let by = DecidedBy::from(Tester);
     for number in 0..6 {
@@ -45,35 +49,39 @@ pub async fn together_in_one_step<B: Backend>() {
     }
     let claim = async |number| {
         let discard = Resolution::discard("by id").with_id(actions::id(number));
-        let claimed = store.claim(&session, &discard, &by).await;
+        let claimed = store.claims.claim(&session, &discard, &by).await;
         claimed.unwrap()
     };
     let Claim::Claimed(claimed) = claim(2).await else {
         panic!("there is something to claim");
     };
-    let mut watch = store.watch(&session);
+    let mut watch = store.stacks.watch(&session);
     // One that is claimed, of another session or unknown is not among them, wherever it is named.
     let named = [2, 5, 4, 9, 0, 3, 2].map(actions::id);
-    let discarded = store.discard(&session, &named, "enough", &by);
+    let discarded = store.stacks.discard(&session, &named, "enough", &by);
     assert_eq!(discarded.await.unwrap(), [0, 3, 4].map(actions::id));
     watch.changed().await;
-    let left = store.list(&session).await.unwrap();
+    let left = store.stacks.list(&session).await.unwrap();
     let left: Vec<_> = left.iter().map(|it| it.action.id.clone()).collect();
     assert_eq!(left, [actions::id(1)]);
     assert!(matches!(
         claim(4).await,
         Claim::Resolved(_, Decision::Discard)
     ));
-    assert_eq!(store.list(&other).await.unwrap().len(), 1);
+    assert_eq!(store.stacks.list(&other).await.unwrap().len(), 1);
     let outcome = airlock_store_suite::outcome("what was said then");
     let completion = Completion::Succeeded(&outcome);
-    store.complete(claimed.lease, completion).await.unwrap();
+    store
+        .claims
+        .complete(claimed.lease, completion)
+        .await
+        .unwrap();
     for none in [&named[..], &[]] {
-        let discarded = store.discard(&session, none, "again", &by);
+        let discarded = store.stacks.discard(&session, none, "again", &by);
         assert_eq!(discarded.await.unwrap(), []);
     }
     let more = [1, 0].map(actions::id);
-    let discarded = store.discard(&session, &more, "the last", &by);
+    let discarded = store.stacks.discard(&session, &more, "the last", &by);
     assert_eq!(discarded.await.unwrap(), [actions::id(1)]);
     if let Some(durable) = &host.durable {
         let found = durable.find(&actions::id(3)).await.unwrap().unwrap();

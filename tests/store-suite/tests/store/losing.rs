@@ -15,17 +15,19 @@ pub async fn takes_what_is_volatile_and_named<B: Backend>() {
         ..Spec::plain()
     };
     for (number, spec) in [&volatile, &volatile, &Spec::plain()].iter().enumerate() {
-        spec.push(&*store, &session, number, 100).await.unwrap();
+        spec.push(&store, &session, number, 100).await.unwrap();
     }
     let states = async || {
-        let stack = store.list(&session).await.unwrap();
+        let stack = store.stacks.list(&session).await.unwrap();
         stack.iter().map(|found| found.state).collect::<Vec<_>>()
     };
     assert_eq!(states().await, [ActionState::Pending; 3]);
 
-    let mut watch = store.watch(&session);
+    let mut watch = store.stacks.watch(&session);
     // The topmost is durable, and the one in the middle is not named.
-    store.lose(&session, &[actions::id(0), actions::id(2)]);
+    store
+        .stacks
+        .lose(&session, &[actions::id(0), actions::id(2)]);
     timeout(DEADLINE, watch.changed())
         .await
         .expect("whoever watches is woken");
@@ -37,7 +39,7 @@ pub async fn takes_what_is_volatile_and_named<B: Backend>() {
     eventually("it is lost", async || states().await == expected).await;
 
     // What is lost stays lost, whatever is lost later.
-    store.lose(&session, &[actions::id(1)]);
+    store.stacks.lose(&session, &[actions::id(1)]);
     let expected = [ActionState::Pending, ActionState::Lost, ActionState::Lost];
     eventually("both are", async || states().await == expected).await;
 }

@@ -128,7 +128,7 @@ impl<B: Backend> Machine<B> {
                 capacity,
                 full,
             } => {
-                let store = &*self.hosts[*host].store;
+                let store = &self.hosts[*host].store;
                 let session = actions::session(*session);
                 let actions = specs.iter().zip(*number..);
                 let actions = actions
@@ -136,7 +136,7 @@ impl<B: Backend> Machine<B> {
                     .collect();
                 let push = Push::of_call(&session, actions, actions::plugin(specs[0].plugin))
                     .with_capacity(*capacity);
-                match store.push(push).await {
+                match store.stacks.push(push).await {
                     Ok(()) => assert!(!full),
                     Err(StoreError::Full { capacity: told }) => {
                         assert!(full);
@@ -154,7 +154,7 @@ impl<B: Backend> Machine<B> {
                 capacity,
                 goes,
             } => {
-                let store = &*self.hosts[*host].store;
+                let store = &self.hosts[*host].store;
                 let session = actions::session(*session);
                 let plugin = specs.first().map_or(0, |spec| spec.plugin);
                 let actions = specs.iter().zip(*number..);
@@ -163,7 +163,7 @@ impl<B: Backend> Machine<B> {
                     .collect();
                 let push = Push::of_call(&session, actions, actions::plugin(plugin))
                     .with_capacity(*capacity);
-                match store.replace(push, replacement.clone()).await {
+                match store.stacks.replace(push, replacement.clone()).await {
                     Ok(replaced) => assert_eq!(Ok(replaced), *goes),
                     Err(StoreError::Full { capacity: told }) => {
                         assert_eq!(*goes, Err(()));
@@ -181,7 +181,11 @@ impl<B: Backend> Machine<B> {
             } => {
                 let store = &self.hosts[*host].store;
                 let session = actions::session(*session);
-                let claim = store.claim(&session, resolution, decided_by).await.unwrap();
+                let claim = store
+                    .claims
+                    .claim(&session, resolution, decided_by)
+                    .await
+                    .unwrap();
                 self.check_claim(claim, answer);
             }
             Step::Use {
@@ -191,9 +195,9 @@ impl<B: Backend> Machine<B> {
                 lost,
             } => self.use_lease(*lease, *host, how, *lost).await,
             Step::Spend(expense, expected) => {
-                let store = &self.hosts[expense.host].store;
+                let budgets = &self.hosts[expense.host].budgets;
                 let (account, id) = (ACCOUNTS[expense.account], actions::id(expense.action));
-                let spent = store.spend(account, &id, expense.spending, &expense.budget);
+                let spent = budgets.spend(account, &id, expense.spending, &expense.budget);
                 assert_eq!(spent.await.unwrap(), *expected, "{expense:?}");
             }
             Step::Kill(host) => {
@@ -260,18 +264,18 @@ impl<B: Backend> Machine<B> {
                 reject_failed: true,
             } => {
                 let completion = Completion::RejectFailed(TEXTS[*text]);
-                store.complete(lease, completion).await
+                store.claims.complete(lease, completion).await
             }
             Use::Complete { text, .. } => {
                 let outcome = airlock_store_suite::outcome(TEXTS[*text]);
                 let completion = Completion::Succeeded(&outcome);
-                store.complete(lease, completion).await
+                store.claims.complete(lease, completion).await
             }
-            Use::Requeue { failure } => store.requeue(lease, TEXTS[*failure]).await,
-            Use::Release => store.release(lease).await,
-            Use::Recovered { what } => store.recovered(lease, TEXTS[*what]).await,
-            Use::Renew => store.renew(&lease).await,
-            Use::Abandon => return store.abandon(lease),
+            Use::Requeue { failure } => store.claims.requeue(lease, TEXTS[*failure]).await,
+            Use::Release => store.claims.release(lease).await,
+            Use::Recovered { what } => store.claims.recovered(lease, TEXTS[*what]).await,
+            Use::Renew => store.claims.renew(&lease).await,
+            Use::Abandon => return store.claims.abandon(lease),
         };
         match answer {
             Ok(()) => assert!(!lost, "{how:?} was accepted from a lease that was lost"),
@@ -305,7 +309,12 @@ impl<B: Backend> Machine<B> {
     async fn lists_what(&self, model: &Model) -> bool {
         for host in &self.hosts {
             for (index, _) in SESSIONS.iter().enumerate() {
-                let listed = host.store.list(&actions::session(index)).await.unwrap();
+                let listed = host
+                    .store
+                    .stacks
+                    .list(&actions::session(index))
+                    .await
+                    .unwrap();
                 if listed != model.listed(index) {
                     return false;
                 }
@@ -318,29 +327,32 @@ impl<B: Backend> Machine<B> {
         for (index, _) in SESSIONS.iter().enumerate() {
             let session = actions::session(index);
             let expected = model.listed(index);
-            assert_eq!(host.store.list(&session).await.unwrap(), expected);
+            assert_eq!(host.store.stacks.list(&session).await.unwrap(), expected);
             let briefly = expected.iter().cloned().map(BriefAction::from);
             let briefly: Vec<_> = briefly.collect();
-            assert_eq!(host.store.list_briefly(&session).await.unwrap(), briefly);
+            assert_eq!(
+                host.store.stacks.list_briefly(&session).await.unwrap(),
+                briefly
+            );
             for (other, entries) in model.stacks.iter().enumerate() {
                 for entry in entries {
                     let known = entry.stacked();
                     let id = known.action.id.clone();
-                    let found = host.store.peek_at(&session, &id).await;
+                    let found = host.store.stacks.peek_at(&session, &id).await;
                     let is_pending = other == index && entry.claim.is_none();
                     assert_eq!(found.unwrap(), is_pending.then_some(known));
-                    let standing = host.store.standing(&session, &id).await.unwrap();
+                    let standing = host.store.stacks.standing(&session, &id).await.unwrap();
                     assert_eq!(standing, model.standing(index, &id), "{id}");
                 }
             }
             let topmost = expected.into_iter().next();
-            assert_eq!(host.store.peek(&session).await.unwrap(), topmost);
+            assert_eq!(host.store.stacks.peek(&session).await.unwrap(), topmost);
         }
         for (account, spendings) in ACCOUNTS.iter().zip(&model.spendings) {
             let all = spendings.values();
             let all = all.fold(Spending::default(), |sum, one| sum + *one);
             let hour = Duration::from_secs(3600);
-            assert_eq!(host.store.spent(account, hour).await.unwrap(), all);
+            assert_eq!(host.budgets.spent(account, hour).await.unwrap(), all);
         }
         if let Some(store) = &host.durable {
             self.compare_open(&**store, model).await;

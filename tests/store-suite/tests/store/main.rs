@@ -1,5 +1,5 @@
-//! One suite for every store: what [`airlock_model::store::PendingStore`] promises, whoever keeps
-//! it.
+//! One suite for every store: what the parts of an [`airlock_model::store::PendingStore`] promise,
+//! whoever keeps it.
 //!
 //! `model` says what a store is to do, in plain vectors; `transitions` is all that can happen to
 //! one; `machine` does it to a store and compares. `PROPTEST_CASES` asks for more than the usual

@@ -29,7 +29,7 @@ pub async fn for_one_action<B: Backend>() {
     for number in 0..5 {
         let store = &hosts[0].store;
         Spec::plain()
-            .push(&**store, &session, number, 1)
+            .push(store, &session, number, 1)
             .await
             .unwrap();
         let mut racers = JoinSet::new();
@@ -39,6 +39,7 @@ pub async fn for_one_action<B: Backend>() {
             racers.spawn(async move {
                 let resolution = Resolution::apply("mine").with_id(actions::id(number));
                 match store
+                    .claims
                     .claim(&session, &resolution, &Tester.into())
                     .await
                     .unwrap()
@@ -46,7 +47,11 @@ pub async fn for_one_action<B: Backend>() {
                     Claim::Claimed(claimed) => {
                         let outcome = airlock_store_suite::outcome("");
                         let completion = Completion::Succeeded(&outcome);
-                        store.complete(claimed.lease, completion).await.unwrap();
+                        store
+                            .claims
+                            .complete(claimed.lease, completion)
+                            .await
+                            .unwrap();
                         RaceResult::TheAction
                     }
                     Claim::InProgress(_) => RaceResult::InProgress,
@@ -69,7 +74,7 @@ pub async fn for_the_topmost<B: Backend>() {
     for number in 0..pushed {
         let store = &hosts[number % 2].store;
         Spec::plain()
-            .push(&**store, &session, number, pushed)
+            .push(store, &session, number, pushed)
             .await
             .unwrap();
     }
@@ -79,6 +84,7 @@ pub async fn for_the_topmost<B: Backend>() {
         let session = session.clone();
         racers.spawn(async move {
             let claim = store
+                .claims
                 .claim(&session, &Resolution::discard("next"), &Tester.into())
                 .await;
             match claim.unwrap() {
@@ -101,9 +107,7 @@ pub async fn for_room<B: Backend>() {
         let store = hosts[number % 2].store.clone();
         let session = session.clone();
         racers.spawn(async move {
-            let pushed = Spec::plain()
-                .push(&*store, &session, number, CAPACITY)
-                .await;
+            let pushed = Spec::plain().push(&store, &session, number, CAPACITY).await;
             match pushed {
                 Ok(()) => true,
                 Err(StoreError::Full { .. }) => false,
@@ -114,7 +118,10 @@ pub async fn for_room<B: Backend>() {
     let accepted = racers.join_all().await.into_iter().filter(|pushed| *pushed);
     assert_eq!(accepted.count(), CAPACITY);
     for host in &hosts {
-        assert_eq!(host.store.list(&session).await.unwrap().len(), CAPACITY);
+        assert_eq!(
+            host.store.stacks.list(&session).await.unwrap().len(),
+            CAPACITY
+        );
     }
 }
 
@@ -124,7 +131,7 @@ pub async fn for_a_place<B: Backend>() {
     let (_backend, hosts, session) = two_hosts::<B>().await;
     let spec = Spec::plain();
     for number in 0..3 {
-        let store = &*hosts[0].store;
+        let store = &hosts[0].store;
         let pushed = spec.push(store, &session, number, usize::MAX);
         pushed.await.unwrap();
     }
@@ -133,13 +140,18 @@ pub async fn for_a_place<B: Backend>() {
         tokio::spawn(async move {
             let spec = Spec::plain();
             for number in 100..100 + 2 * ROUNDS {
-                let pushed = spec.push(&*store, &session, number, usize::MAX);
+                let pushed = spec.push(&store, &session, number, usize::MAX);
                 pushed.await.unwrap();
                 let resolution = Resolution::apply("").with_id(actions::id(number));
-                let claim = store.claim(&session, &resolution, &Tester.into()).await;
+                let claim = store
+                    .claims
+                    .claim(&session, &resolution, &Tester.into())
+                    .await;
                 match claim.unwrap() {
                     // It comes back on top.
-                    Claim::Claimed(claimed) => store.requeue(claimed.lease, "").await.unwrap(),
+                    Claim::Claimed(claimed) => {
+                        store.claims.requeue(claimed.lease, "").await.unwrap()
+                    }
                     other => panic!("{other:?}"),
                 }
             }
@@ -148,12 +160,12 @@ pub async fn for_a_place<B: Backend>() {
     let mut old = vec![1];
     for round in 0..ROUNDS {
         let new: Vec<usize> = (0..=round % 3).map(|it| 1000 + 10 * round + it).collect();
-        let replaced = replace(&*hosts[0].store, &session, &old, &new).await;
+        let replaced = replace(&hosts[0].store, &session, &old, &new).await;
         assert_eq!(replaced.len(), old.len());
         old = new;
     }
     others.await.unwrap();
-    let listed = hosts[0].store.list(&session).await.unwrap();
+    let listed = hosts[0].store.stacks.list(&session).await.unwrap();
     let mut listed: Vec<_> = listed.into_iter().map(|it| it.action.id.clone()).collect();
     listed.reverse();
     let pushed = 100..100 + 2 * ROUNDS;
@@ -170,22 +182,22 @@ pub async fn with_a_replacement<B: Backend>() {
     for round in 0..20 {
         let (old, new) = (&[2 * round], &[2 * round + 1]);
         let spec = Spec::plain();
-        let pushed = spec.push(&*hosts[0].store, &session, old[0], usize::MAX);
+        let pushed = spec.push(&hosts[0].store, &session, old[0], usize::MAX);
         pushed.await.unwrap();
         let resolution = Resolution::apply("mine").with_id(actions::id(old[0]));
         let by = Tester.into();
         let (claim, replaced) = tokio::join!(
-            hosts[1].store.claim(&session, &resolution, &by),
-            replace(&*hosts[0].store, &session, old, new),
+            hosts[1].store.claims.claim(&session, &resolution, &by),
+            replace(&hosts[0].store, &session, old, new),
         );
-        let listed = hosts[1].store.list(&session).await.unwrap();
+        let listed = hosts[1].store.stacks.list(&session).await.unwrap();
         let is_listed = listed.iter().any(|it| it.action.id == actions::id(new[0]));
         match claim.unwrap() {
             Claim::Claimed(claimed) => {
                 assert!(replaced.is_empty() && !is_listed);
                 let outcome = airlock_store_suite::outcome("");
                 let completion = Completion::Succeeded(&outcome);
-                let completed = hosts[1].store.complete(claimed.lease, completion);
+                let completed = hosts[1].store.claims.complete(claimed.lease, completion);
                 completed.await.unwrap();
             }
             Claim::Resolved(_, Decision::Discard) | Claim::InProgress(_) => {
@@ -197,7 +209,7 @@ pub async fn with_a_replacement<B: Backend>() {
 }
 
 async fn replace(
-    store: &dyn PendingStore,
+    store: &PendingStore,
     session: &SessionId,
     old: &[usize],
     new: &[usize],
@@ -210,15 +222,16 @@ async fn replace(
         reason: "refreshed".to_owned(),
         decided_by: Tester.into(),
     };
-    store.replace(push, replacement).await.unwrap()
+    store.stacks.replace(push, replacement).await.unwrap()
 }
 
 /// Who was too slow must not end what somebody else is doing.
 pub async fn with_a_lease_of_an_earlier_claim<B: Backend>() {
     let (_backend, [host, _], session) = two_hosts::<B>().await;
     let store = &host.store;
-    Spec::plain().push(&**store, &session, 0, 1).await.unwrap();
+    Spec::plain().push(store, &session, 0, 1).await.unwrap();
     let claim = async || match store
+        .claims
         .claim(&session, &Resolution::apply("mine"), &Tester.into())
         .await
     {
@@ -231,21 +244,24 @@ pub async fn with_a_lease_of_an_earlier_claim<B: Backend>() {
         action: first.action.clone(),
         token: first.token,
     };
-    store.release(earlier()).await.unwrap();
+    store.claims.release(earlier()).await.unwrap();
     let later = claim().await;
     let outcome = airlock_store_suite::outcome("");
     let completion = Completion::Succeeded(&outcome);
     for (used, how) in [
-        (store.renew(&earlier()).await, "renew"),
-        (store.requeue(earlier(), "too late").await, "requeue"),
-        (store.release(earlier()).await, "release"),
-        (store.complete(earlier(), completion).await, "complete"),
+        (store.claims.renew(&earlier()).await, "renew"),
+        (store.claims.requeue(earlier(), "too late").await, "requeue"),
+        (store.claims.release(earlier()).await, "release"),
+        (
+            store.claims.complete(earlier(), completion).await,
+            "complete",
+        ),
     ] {
         assert!(
             matches!(used, Err(StoreError::LeaseLost(_))),
             "{how}: {used:?}"
         );
     }
-    store.renew(&later).await.unwrap();
-    store.complete(later, completion).await.unwrap();
+    store.claims.renew(&later).await.unwrap();
+    store.claims.complete(later, completion).await.unwrap();
 }

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 use crate::actions::{Spec, plugin};
 
 async fn push(
-    store: &dyn PendingStore,
+    store: &PendingStore,
     session: &SessionId,
     number: usize,
     limit: u64,
@@ -21,14 +21,14 @@ async fn push(
     let push = Push::new(session, Arc::new(spec.action(number)), plugin(spec.plugin))
         .with_guest_state(spec.guest_state)
         .with_capacity_bytes(limit);
-    store.push(push).await
+    store.stacks.push(push).await
 }
 
 pub async fn is_filled_to_the_byte_and_given_back<B: Backend>() {
     let backend = B::new().await;
     let store = backend.host().await.store;
     let session = SessionId::from("bytes");
-    let refused = push(&*store, &session, 0, 0).await;
+    let refused = push(&store, &session, 0, 0).await;
     let Err(StoreError::SessionFull {
         limit: 0,
         held: 0,
@@ -38,27 +38,28 @@ pub async fn is_filled_to_the_byte_and_given_back<B: Backend>() {
         panic!("{refused:?}");
     };
     let limit = each * 2;
-    push(&*store, &session, 1, limit).await.unwrap();
-    let refused = push(&*store, &session, 2, limit - 1).await;
+    push(&store, &session, 1, limit).await.unwrap();
+    let refused = push(&store, &session, 2, limit - 1).await;
     assert!(
         matches!(refused, Err(StoreError::SessionFull { held, pushed, .. }) if (held, pushed) == (each, each)),
         "{refused:?}"
     );
-    push(&*store, &session, 2, limit).await.unwrap();
+    push(&store, &session, 2, limit).await.unwrap();
     let held = Room {
         actions: 2,
         bytes: limit,
     };
-    assert_eq!(store.room(&session, 0).await.unwrap().held, held);
+    assert_eq!(store.stacks.room(&session, 0).await.unwrap().held, held);
     for number in 3..6 {
-        let refused = push(&*store, &session, number, limit).await;
+        let refused = push(&store, &session, number, limit).await;
         assert!(matches!(refused, Err(StoreError::SessionFull { held, .. }) if held == limit));
         // Another session has room of its own.
         let other = SessionId::from(format!("another {number}"));
-        push(&*store, &other, 100 + number, limit).await.unwrap();
+        push(&store, &other, 100 + number, limit).await.unwrap();
 
         let discard = Resolution::discard("to make room");
         let Claim::Claimed(claimed) = store
+            .claims
             .claim(&session, &discard, &Tester.into())
             .await
             .unwrap()
@@ -67,8 +68,12 @@ pub async fn is_filled_to_the_byte_and_given_back<B: Backend>() {
         };
         let outcome = airlock_store_suite::outcome("");
         let completion = Completion::Succeeded(&outcome);
-        store.complete(claimed.lease, completion).await.unwrap();
-        push(&*store, &session, number, limit).await.unwrap();
+        store
+            .claims
+            .complete(claimed.lease, completion)
+            .await
+            .unwrap();
+        push(&store, &session, number, limit).await.unwrap();
     }
 }
 
@@ -95,7 +100,7 @@ pub async fn is_given_back_by_a_push_that_was_dropped<B: Backend>() {
             let actions = pushed(number + one, 1);
             burst.spawn(async move {
                 let push = Push::of_call(&session, actions, plugin(0));
-                store.push(push).await.unwrap();
+                store.stacks.push(push).await.unwrap();
             });
         }
         burst.join_all().await;
@@ -104,16 +109,16 @@ pub async fn is_given_back_by_a_push_that_was_dropped<B: Backend>() {
         // Each round waits a little longer, so that some are dropped before they got there, and
         // others after.
         let patience = Duration::from_micros(100 * round as u64);
-        if let Ok(pushed) = timeout(patience, store.push(push)).await {
+        if let Ok(pushed) = timeout(patience, store.stacks.push(push)).await {
             pushed.unwrap();
             heard += 2;
         }
     }
     for host in &hosts {
         let what = format!("there is what was heard of: {heard}");
-        let stack = async || host.store.list(&session).await.unwrap().len() == heard;
+        let stack = async || host.store.stacks.list(&session).await.unwrap().len() == heard;
         eventually(&what, stack).await;
     }
-    let room = hosts[0].store.room(&session, 0).await.unwrap();
+    let room = hosts[0].store.stacks.room(&session, 0).await.unwrap();
     assert_eq!(room.held.actions, heard);
 }

@@ -33,7 +33,7 @@ impl Change {
     ];
 
     /// What must have happened before.
-    async fn prepare(self, store: &dyn PendingStore, session: &SessionId) -> Option<Lease> {
+    async fn prepare(self, store: &PendingStore, session: &SessionId) -> Option<Lease> {
         if !matches!(self, Change::Push) {
             push(store, session).await;
         }
@@ -43,24 +43,24 @@ impl Change {
         }
     }
 
-    async fn make(self, store: &dyn PendingStore, session: &SessionId, lease: Option<Lease>) {
+    async fn make(self, store: &PendingStore, session: &SessionId, lease: Option<Lease>) {
         match (self, lease) {
             (Change::Push, _) => push(store, session).await,
             (Change::Claim, _) => drop(claim(store, session).await),
             (Change::Complete, Some(lease)) => {
                 let outcome = airlock_store_suite::outcome("");
                 let completion = Completion::Succeeded(&outcome);
-                store.complete(lease, completion).await.unwrap();
+                store.claims.complete(lease, completion).await.unwrap();
             }
-            (Change::Requeue, Some(lease)) => store.requeue(lease, "no").await.unwrap(),
-            (Change::Release, Some(lease)) => store.release(lease).await.unwrap(),
-            (Change::Abandon, Some(lease)) => store.abandon(lease),
+            (Change::Requeue, Some(lease)) => store.claims.requeue(lease, "no").await.unwrap(),
+            (Change::Release, Some(lease)) => store.claims.release(lease).await.unwrap(),
+            (Change::Abandon, Some(lease)) => store.claims.abandon(lease),
             (_, None) => unreachable!("it was claimed"),
         }
     }
 }
 
-async fn push(store: &dyn PendingStore, session: &SessionId) {
+async fn push(store: &PendingStore, session: &SessionId) {
     use std::sync::atomic::{AtomicUsize, Ordering};
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -68,8 +68,9 @@ async fn push(store: &dyn PendingStore, session: &SessionId) {
     pushed.unwrap();
 }
 
-async fn claim(store: &dyn PendingStore, session: &SessionId) -> Lease {
+async fn claim(store: &PendingStore, session: &SessionId) -> Lease {
     match store
+        .claims
         .claim(session, &Resolution::apply(""), &Tester.into())
         .await
         .unwrap()
@@ -85,12 +86,12 @@ pub async fn wakes_for_every_change<B: Backend>() {
     for change in Change::ALL {
         for (who, host) in hosts.iter().enumerate() {
             let session = SessionId::from(format!("{change:?} by {who}"));
-            let lease = change.prepare(&*host.store, &session).await;
-            let mut watch = hosts[0].store.watch(&session);
+            let lease = change.prepare(&host.store, &session).await;
+            let mut watch = hosts[0].store.stacks.watch(&session);
             // Somebody waits already when it happens.
             let waiting = tokio::spawn(async move { watch.changed().await });
             tokio::task::yield_now().await;
-            change.make(&*host.store, &session, lease).await;
+            change.make(&host.store, &session, lease).await;
             let woken = timeout(DEADLINE, waiting).await;
             assert!(woken.is_ok(), "{change:?} by host {who} woke nobody");
         }
@@ -102,8 +103,8 @@ pub async fn wakes_for_an_earlier_change<B: Backend>() {
     let hosts = [backend.host().await, backend.host().await];
     for (who, host) in hosts.iter().enumerate() {
         let session = SessionId::from("early");
-        let mut watch = hosts[0].store.watch(&session);
-        push(&*host.store, &session).await;
+        let mut watch = hosts[0].store.stacks.watch(&session);
+        push(&host.store, &session).await;
         let woken = timeout(DEADLINE, watch.changed()).await;
         assert!(woken.is_ok(), "a push by host {who} woke nobody");
     }

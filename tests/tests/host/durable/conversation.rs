@@ -95,7 +95,7 @@ impl<B: Backend> Conversation<B> {
 
     /// The only pending action, as this host lists it.
     pub async fn only(&self, host: &Host) -> StackedAction {
-        let mut pending = host.store.list(&self.id()).await.unwrap();
+        let mut pending = host.store.stacks.list(&self.id()).await.unwrap();
         assert_eq!(pending.len(), 1, "{pending:?}");
         pending.remove(0)
     }

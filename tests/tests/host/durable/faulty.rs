@@ -4,14 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use airlock_host::Resolution;
-use airlock_host::digest::Digest;
-use airlock_host::effects::{EffectsRecord, PackedEffects};
-use airlock_host::pending::{
-    ActionId, CallRecord, DecidedBy, Denial, DenialRecord, SessionId, StackedAction,
-};
+use airlock_host::pending::{ActionId, DecidedBy, Denial, DenialRecord, SessionId, StackedAction};
 use airlock_host::store::{
-    BackendErrorKind, Budget, Claim, Completion, Lease, PendingStore, PluginBytes, Push,
-    Replacement, SessionRoom, Spending, Spent, Standing, StoreError, Watch,
+    BackendErrorKind, Claim, Claims, Completion, Denials, Lease, PendingStore, Push, Replacement,
+    SessionRoom, Stacks, Standing, StoreError, Watch,
 };
 use airlock_tests::Host;
 use async_trait::async_trait;
@@ -35,17 +31,23 @@ pub enum Fault {
 
 /// What a session gets instead of the host's own store.
 pub fn with_fault(host: &Host, fault: Fault) -> Host {
-    let inner = Arc::clone(&host.store);
+    let inner = host.store.clone();
+    let faulty = Arc::new(Faulty { inner, fault });
     Host {
-        name: host.name.clone(),
-        store: Arc::new(Faulty { inner, fault }),
+        store: PendingStore {
+            stacks: faulty.clone(),
+            claims: faulty.clone(),
+            denials: faulty,
+            ..host.store.clone()
+        },
         durable: None,
+        ..host.clone()
     }
 }
 
 #[derive(Debug)]
 struct Faulty {
-    inner: Arc<dyn PendingStore>,
+    inner: PendingStore,
     fault: Fault,
 }
 
@@ -66,9 +68,9 @@ fn full() -> StoreError {
 }
 
 #[async_trait]
-impl PendingStore for Faulty {
+impl Stacks for Faulty {
     async fn push(&self, push: Push) -> Result<(), StoreError> {
-        self.inner.push(push).await
+        self.inner.stacks.push(push).await
     }
 
     async fn replace(
@@ -78,19 +80,19 @@ impl PendingStore for Faulty {
     ) -> Result<Vec<ActionId>, StoreError> {
         match self.fault {
             Fault::FullForReplacements => Err(full()),
-            _ => self.inner.replace(push, replacement).await,
+            _ => self.inner.stacks.replace(push, replacement).await,
         }
     }
 
     async fn room(&self, session: &SessionId, more: u64) -> Result<SessionRoom, StoreError> {
         match self.fault {
             Fault::UnreadableForPushes => Err(full()),
-            _ => self.inner.room(session, more).await,
+            _ => self.inner.stacks.room(session, more).await,
         }
     }
 
     async fn peek(&self, session: &SessionId) -> Result<Option<StackedAction>, StoreError> {
-        self.inner.peek(session).await
+        self.inner.stacks.peek(session).await
     }
 
     async fn standing(
@@ -98,24 +100,40 @@ impl PendingStore for Faulty {
         session: &SessionId,
         action: &ActionId,
     ) -> Result<Standing, StoreError> {
-        self.inner.standing(session, action).await
+        self.inner.stacks.standing(session, action).await
     }
 
     async fn list(&self, session: &SessionId) -> Result<Vec<StackedAction>, StoreError> {
-        self.inner.list(session).await
+        self.inner.stacks.list(session).await
     }
 
+    fn lose(&self, session: &SessionId, actions: &[ActionId]) {
+        if self.check().is_ok() {
+            self.inner.stacks.lose(session, actions);
+        }
+    }
+
+    fn watch(&self, session: &SessionId) -> Watch {
+        self.inner.stacks.watch(session)
+    }
+}
+
+#[async_trait]
+impl Claims for Faulty {
     async fn claim(
         &self,
         session: &SessionId,
         resolution: &Resolution,
         decided_by: &DecidedBy,
     ) -> Result<Claim, StoreError> {
-        self.inner.claim(session, resolution, decided_by).await
+        self.inner
+            .claims
+            .claim(session, resolution, decided_by)
+            .await
     }
 
     fn lease_time(&self) -> Option<Duration> {
-        self.inner.lease_time()
+        self.inner.claims.lease_time()
     }
 
     async fn renew(&self, lease: &Lease) -> Result<(), StoreError> {
@@ -125,81 +143,38 @@ impl PendingStore for Faulty {
         if self.fault != Fault::BrokenOnceApplied {
             self.check()?;
         }
-        self.inner.renew(lease).await
+        self.inner.claims.renew(lease).await
     }
 
     async fn complete(&self, lease: Lease, completion: Completion<'_>) -> Result<(), StoreError> {
         self.check()?;
-        self.inner.complete(lease, completion).await
+        self.inner.claims.complete(lease, completion).await
     }
 
     async fn requeue(&self, lease: Lease, failure: &str) -> Result<(), StoreError> {
         self.check()?;
-        self.inner.requeue(lease, failure).await
+        self.inner.claims.requeue(lease, failure).await
     }
 
     async fn recovered(&self, lease: Lease, what: &str) -> Result<(), StoreError> {
         self.check()?;
-        self.inner.recovered(lease, what).await
+        self.inner.claims.recovered(lease, what).await
     }
 
     async fn release(&self, lease: Lease) -> Result<(), StoreError> {
         self.check()?;
-        self.inner.release(lease).await
+        self.inner.claims.release(lease).await
     }
 
     fn abandon(&self, lease: Lease) {
         if self.check().is_ok() {
-            self.inner.abandon(lease);
+            self.inner.claims.abandon(lease);
         }
     }
+}
 
-    fn lose(&self, session: &SessionId, actions: &[ActionId]) {
-        if self.check().is_ok() {
-            self.inner.lose(session, actions);
-        }
-    }
-
-    async fn plugin(&self, digest: Digest) -> Result<Option<PluginBytes>, StoreError> {
-        self.inner.plugin(digest).await
-    }
-
-    async fn call_record(
-        &self,
-        session: &SessionId,
-        action: &ActionId,
-    ) -> Result<Option<CallRecord>, StoreError> {
-        self.inner.call_record(session, action).await
-    }
-
-    async fn keep_effects(
-        &self,
-        session: &SessionId,
-        action: &ActionId,
-        effects: &PackedEffects,
-        capacity_bytes: u64,
-    ) -> Result<(), StoreError> {
-        self.inner
-            .keep_effects(session, action, effects, capacity_bytes)
-            .await
-    }
-
-    async fn effects(
-        &self,
-        session: &SessionId,
-        action: &ActionId,
-    ) -> Result<Option<EffectsRecord>, StoreError> {
-        self.inner.effects(session, action).await
-    }
-
-    async fn guest_state(
-        &self,
-        session: &SessionId,
-        action: &ActionId,
-    ) -> Result<Option<Vec<u8>>, StoreError> {
-        self.inner.guest_state(session, action).await
-    }
-
+#[async_trait]
+impl Denials for Faulty {
     async fn record_denial(
         &self,
         session: &SessionId,
@@ -208,7 +183,12 @@ impl PendingStore for Faulty {
     ) -> Result<(), StoreError> {
         match self.fault {
             Fault::ClosedToDenials => Err(full()),
-            _ => self.inner.record_denial(session, action, denial).await,
+            _ => {
+                self.inner
+                    .denials
+                    .record_denial(session, action, denial)
+                    .await
+            }
         }
     }
 
@@ -217,24 +197,6 @@ impl PendingStore for Faulty {
         session: &SessionId,
         action: &ActionId,
     ) -> Result<Vec<DenialRecord>, StoreError> {
-        self.inner.denials(session, action).await
-    }
-
-    async fn spend(
-        &self,
-        account: &str,
-        action: &ActionId,
-        spending: Spending,
-        budget: &Budget,
-    ) -> Result<Spent, StoreError> {
-        self.inner.spend(account, action, spending, budget).await
-    }
-
-    async fn spent(&self, account: &str, within: Duration) -> Result<Spending, StoreError> {
-        self.inner.spent(account, within).await
-    }
-
-    fn watch(&self, session: &SessionId) -> Watch {
-        self.inner.watch(session)
+        self.inner.denials.denials(session, action).await
     }
 }

@@ -19,6 +19,7 @@ async fn claim<B: Backend>(conversation: &Conversation<B>, host: &Host) {
     let resolution = Resolution::apply("");
     let claim = host
         .store
+        .claims
         .claim(&conversation.id(), &resolution, &Tester.into())
         .await;
     assert!(matches!(claim.unwrap(), Claim::Claimed(_)));
@@ -34,6 +35,7 @@ pub async fn the_guest_sees_the_second_attempt_after_an_interruption<B: Backend>
     let host = conversation.backend.host().await;
     assert!(
         host.store
+            .stacks
             .list(&conversation.id())
             .await
             .unwrap()
@@ -73,6 +75,7 @@ pub async fn an_apply_whose_future_is_dropped_is_listed_as_interrupted<B: Backen
         until("the claim is given back", async || {
             !host
                 .store
+                .stacks
                 .list(&conversation.id())
                 .await
                 .unwrap()

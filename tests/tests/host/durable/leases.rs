@@ -85,7 +85,7 @@ pub async fn who_lost_a_lease_can_end_nothing<B: Backend>() {
     // Somebody else has the action now, and then is done with it.
     let held = claim(&conversation, &quick).await;
     refused(&slow, &lost).await;
-    quick.store.requeue(held, "not yet").await.unwrap();
+    quick.store.claims.requeue(held, "not yet").await.unwrap();
     refused(&slow, &lost).await;
     assert_eq!(conversation.only(&quick).await.attempts, 2);
     let told = session
@@ -104,6 +104,7 @@ async fn claim<B: Backend>(conversation: &Conversation<B>, host: &Host) -> Lease
     let resolution = Resolution::apply("");
     let claim = host
         .store
+        .claims
         .claim(&conversation.id(), &resolution, &Tester.into())
         .await;
     match claim.unwrap() {
@@ -123,9 +124,10 @@ async fn refused(host: &Host, lease: &Lease) {
     let outcome = outcome("");
     let store = &host.store;
     let answers = [
-        store.renew(lease).await,
-        store.requeue(again(), "lost").await,
+        store.claims.renew(lease).await,
+        store.claims.requeue(again(), "lost").await,
         store
+            .claims
             .complete(again(), Completion::Succeeded(&outcome))
             .await,
     ];
@@ -135,9 +137,9 @@ async fn refused(host: &Host, lease: &Lease) {
             "{answer:?}"
         );
     }
-    store.abandon(again());
+    store.claims.abandon(again());
     // What is abandoned takes effect in its own time, but in turn with what the same host writes.
-    let answer = store.requeue(again(), "lost").await;
+    let answer = store.claims.requeue(again(), "lost").await;
     assert!(answer.is_err());
     assert_eq!(find(host, &lease.action).await, before);
 }

@@ -194,7 +194,7 @@ pub async fn what_was_cut_off_is_found_out_about_first<B: Backend>() {
     conversation.backend.kill(host).await;
     let host = conversation.backend.host().await;
     until("its claim is over", async || {
-        let listed = host.store.list(&conversation.id()).await.unwrap();
+        let listed = host.store.stacks.list(&conversation.id()).await.unwrap();
         listed.iter().any(|it| it.action.id == id)
     })
     .await;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use airlock_host::event::{Event, ToolFunction};
 use airlock_host::pending::ActionState;
-use airlock_host::store::{Claim, MemoryStore, PendingStore};
+use airlock_host::store::{Claim, Claims, MemoryStore};
 use airlock_host::{Error, Resolution};
 use airlock_tests::{Puppet, Tester, durable, push};
 use serde_json::json;
@@ -15,12 +15,11 @@ use serde_json::json;
 /// whose actions never do.
 async fn puppets() -> (Puppet, Puppet, Arc<MemoryStore>) {
     let store = Arc::new(MemoryStore::new());
-    let shared = || Arc::clone(&store) as Arc<dyn PendingStore>;
     let hasty = Puppet::with(|session| {
-        let session = session.id("one").store(shared());
+        let session = session.id("one").store(store.clone());
         session.pending_expires_after(Duration::ZERO)
     });
-    let patient = Puppet::with(|session| session.id("one").store(shared()));
+    let patient = Puppet::with(|session| session.id("one").store(store.clone()));
     (hasty.await, patient.await, store)
 }
 

@@ -62,7 +62,7 @@ impl Desk<'_> {
         let person = DeniedBy::Person(decider::person_at_terminal());
         let asked_by = decider::unanswered().into();
         let denial = Denial::new(&asked, asked_by, person, "answered with no");
-        let store = self.store.pending();
+        let store = self.store.durable();
         let recording = store.record_denial(&target.session, &target.action.id, &denial);
         if let Err(error) = recording.await {
             tracing::warn!("the log lacks this answer: {error}");

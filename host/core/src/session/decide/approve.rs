@@ -73,8 +73,8 @@ impl Decisions {
         review: Option<&Reviewed>,
     ) -> Result<Approval, Error> {
         let action = &found.action;
-        let store = self.base.store()?;
-        let call = store.call_record(self.base.id(), &action.id).await?;
+        let records = self.base.records()?;
+        let call = records.call_record(self.base.id(), &action.id).await?;
         let request = ApprovalRequest {
             session: self.base.id(),
             workspace: self.base.place.path(),

@@ -29,15 +29,15 @@ impl Decisions {
     /// # Errors
     /// The reason why nothing was claimed; [`Error::Store`].
     pub(super) async fn claim(&self, asked: &Asked) -> Result<HeldAction<'_>, Error> {
-        let store = self.base.store()?;
-        let start = LeaseStart::now(store);
-        let claim = store.claim(self.base.id(), &asked.resolution, &asked.decided_by);
+        let claims = self.base.claims()?;
+        let start = LeaseStart::now(claims);
+        let claim = claims.claim(self.base.id(), &asked.resolution, &asked.decided_by);
         let claimed = claimed(claim.await?)?;
         Ok(HeldAction {
             action: claimed.action,
             guest_state: claimed.guest_state,
             attempt: claimed.attempt,
-            lease: HeldLease::new(store, claimed.lease, start),
+            lease: HeldLease::new(claims, claimed.lease, start),
         })
     }
 
@@ -50,8 +50,7 @@ impl Decisions {
             if let Some(found) = self.base.stack.find(Some(id)).await? {
                 return Ok(found);
             }
-            let store = self.base.store()?;
-            match store.standing(self.base.id(), id).await? {
+            match self.base.stacks()?.standing(self.base.id(), id).await? {
                 // It has come back since.
                 Standing::Pending => {}
                 standing => drop(claimed(Claim::refused(id.clone(), standing))?),

@@ -105,8 +105,9 @@ impl Decisions {
             return Ok(HashMap::new());
         }
         self.turns.count_resolution();
-        let store = self.base.store()?;
-        let discarded = store
+        let discarded = self
+            .base
+            .stacks()?
             .discard(self.base.id(), &ids, reason, decided_by)
             .await?;
         let discarded: HashSet<ActionId> = discarded.into_iter().collect();

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use airlock_model::error::Error;
 use airlock_model::pending::Decision;
-use airlock_model::store::{Completion, Lease, PendingStore, StoreError};
+use airlock_model::store::{Claims, Completion, Lease, StoreError};
 use tokio::time::{Instant, sleep_until};
 
 /// A claim that always returns to the store, even if the future that holds it is dropped.
 pub(super) struct HeldLease<'a> {
-    store: &'a Arc<dyn PendingStore>,
+    claims: &'a Arc<dyn Claims>,
     lease: Lease,
     is_handed_back: bool,
     /// The duration of the lease without renewal, and its start. `None` if leases don't expire. The
@@ -26,9 +26,9 @@ pub(super) struct HeldLease<'a> {
 pub(super) struct LeaseStart(Option<(Duration, Instant)>);
 
 impl LeaseStart {
-    pub fn now(store: &Arc<dyn PendingStore>) -> Self {
+    pub fn now(claims: &Arc<dyn Claims>) -> Self {
         Self(
-            store
+            claims
                 .lease_time()
                 .map(|lease_time| (lease_time, Instant::now())),
         )
@@ -36,9 +36,9 @@ impl LeaseStart {
 }
 
 impl<'a> HeldLease<'a> {
-    pub fn new(store: &'a Arc<dyn PendingStore>, lease: Lease, start: LeaseStart) -> Self {
+    pub fn new(claims: &'a Arc<dyn Claims>, lease: Lease, start: LeaseStart) -> Self {
         Self {
-            store,
+            claims,
             lease,
             is_handed_back: false,
             lasts: start.0,
@@ -78,7 +78,7 @@ impl<'a> HeldLease<'a> {
             sleep_until(Instant::now() + lease_time / 3).await;
             let asked = Instant::now();
             // A store that doesn't answer must not keep us from noticing that the time is up.
-            let renewed = tokio::time::timeout_at(good_until, self.store.renew(lease)).await;
+            let renewed = tokio::time::timeout_at(good_until, self.claims.renew(lease)).await;
             match renewed {
                 Ok(Ok(())) => good_until = asked + lease_time,
                 Ok(Err(lost @ StoreError::LeaseLost(_))) => return lost,
@@ -94,7 +94,7 @@ impl<'a> HeldLease<'a> {
     /// Asks the store whether the claim is still valid. The future can run on another thread, and
     /// outlive this value.
     pub fn confirm(&self) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
-        let store = Arc::clone(self.store);
+        let claims = Arc::clone(self.claims);
         let lease = self.copy();
         let lasts = self.lasts.map(|(lease_time, _)| lease_time);
         async move {
@@ -103,7 +103,7 @@ impl<'a> HeldLease<'a> {
             };
             // If the store doesn't answer in time, the lease has expired, and another process may
             // have the claim.
-            let renewed = tokio::time::timeout(lasts, store.renew(&lease)).await;
+            let renewed = tokio::time::timeout(lasts, claims.renew(&lease)).await;
             renewed.unwrap_or(Err(StoreError::LeaseLost(lease.action)))
         }
     }
@@ -121,9 +121,9 @@ impl<'a> HeldLease<'a> {
         }
     }
 
-    fn hand_back(mut self) -> (&'a Arc<dyn PendingStore>, Lease) {
+    fn hand_back(mut self) -> (&'a Arc<dyn Claims>, Lease) {
         self.is_handed_back = true;
-        (self.store, self.copy())
+        (self.claims, self.copy())
     }
 
     /// Records the outcome, which ends the claim and the action.
@@ -135,15 +135,15 @@ impl<'a> HeldLease<'a> {
         decision: Decision,
         completion: Completion<'_>,
     ) -> Result<(), Error> {
-        let (store, lease) = self.hand_back();
-        let completed = store.complete(lease, completion).await;
+        let (claims, lease) = self.hand_back();
+        let completed = claims.complete(lease, completion).await;
         completed.map_err(|source| Error::NotRecorded { decision, source })
     }
 
     /// Releases the claim. If the store can't take it back, it expires.
     pub async fn release(self) {
-        let (store, lease) = self.hand_back();
-        if let Err(error) = store.release(lease).await {
+        let (claims, lease) = self.hand_back();
+        if let Err(error) = claims.release(lease).await {
             tracing::warn!("could not release a claim: {error}");
         }
     }
@@ -153,16 +153,16 @@ impl<'a> HeldLease<'a> {
     /// # Errors
     /// [`Error::Store`].
     pub async fn recovered(self, what: &str) -> Result<(), Error> {
-        let (store, lease) = self.hand_back();
-        Ok(store.recovered(lease, what).await?)
+        let (claims, lease) = self.hand_back();
+        Ok(claims.recovered(lease, what).await?)
     }
 
     /// Records a failed apply and returns the action to the stack. If the store can't record it,
     /// the lease expires and the action is listed as interrupted. The caller already has an error,
     /// so this one is only logged.
     pub async fn requeue(self, failure: &str) {
-        let (store, lease) = self.hand_back();
-        if let Err(error) = store.requeue(lease, failure).await {
+        let (claims, lease) = self.hand_back();
+        if let Err(error) = claims.requeue(lease, failure).await {
             tracing::warn!("could not record that an apply failed: {error}");
         }
     }
@@ -171,7 +171,7 @@ impl<'a> HeldLease<'a> {
 impl Drop for HeldLease<'_> {
     fn drop(&mut self) {
         if !self.is_handed_back {
-            self.store.abandon(self.copy());
+            self.claims.abandon(self.copy());
         }
     }
 }

@@ -144,8 +144,8 @@ impl Decisions {
         if !self.base.tools.is_native(action).await? {
             return Ok(false);
         }
-        let store = self.base.store()?;
-        let review = store.effects(self.base.id(), &action.id).await?;
+        let records = self.base.records()?;
+        let review = records.effects(self.base.id(), &action.id).await?;
         Ok(!review.is_some_and(|review| review.effects.verified))
     }
 }

@@ -38,13 +38,13 @@ impl Decisions {
         decided_by: DecidedBy,
         cancel: Option<&CancellationToken>,
     ) -> Result<CallOutcome, Error> {
-        let store = self.base.store()?;
+        let records = self.base.records()?;
         let found = self.find(id).await?;
         let action = &found.action;
         if let Some(elsewhere) = self.base.place.other_workspace(action) {
             return Err(elsewhere);
         }
-        let Some(call) = store.call_record(self.base.id(), id).await? else {
+        let Some(call) = records.call_record(self.base.id(), id).await? else {
             let problem = "the call that previewed it is not kept";
             return Err(Error::host("could not preview it again", problem));
         };
@@ -71,7 +71,8 @@ impl Decisions {
         let outcome = match called.await {
             Ok(outcome) if outcome.pushed.is_empty() => {
                 let nothing = Push::of_call(self.base.id(), Vec::new(), &nobody(action));
-                place.take(&**store, nothing).await.map(|()| outcome)
+                let taken = place.take(self.base.stacks()?, nothing).await;
+                taken.map(|()| outcome)
             }
             outcome => outcome,
         };
@@ -88,7 +89,7 @@ impl Decisions {
     /// Returns the pending actions of the call that pushed `action`. Recovers interrupted applies
     /// first.
     async fn pending_of_call(&self, action: &PendingAction) -> Result<Vec<Old>, Error> {
-        let store = self.base.store()?;
+        let records = self.base.records()?;
         let of_call = |mut pending: Vec<StackedAction>| {
             pending.retain(|it| it.action.call == action.call);
             pending
@@ -101,7 +102,7 @@ impl Decisions {
         for stacked in pending {
             let action = &stacked.action;
             let guest_state = if action.has_reject {
-                store.guest_state(self.base.id(), &action.id).await?
+                records.guest_state(self.base.id(), &action.id).await?
             } else {
                 None
             };

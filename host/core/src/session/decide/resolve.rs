@@ -60,7 +60,7 @@ impl Decisions {
             decided_by,
         };
         // Without a store nothing can be pending.
-        if self.base.store().is_err() {
+        if self.base.claims().is_err() {
             return self.ask_standing_handler(asked.resolution, cancel).await;
         }
         let _resolving = self.standing.resolving();

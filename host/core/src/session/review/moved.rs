@@ -15,9 +15,9 @@ impl Reviews {
     /// Returns the current effects of a pending action, if its edits are the same on moved lines.
     pub async fn moved_effects(&self, id: &ActionId) -> Result<Option<Effects>, Error> {
         let stale = self.stale_files(id).await?;
-        let store = self.base.store()?;
+        let records = self.base.records()?;
         let found = self.base.stack.find(Some(id)).await?;
-        let review = store.effects(self.base.id(), id).await?;
+        let review = records.effects(self.base.id(), id).await?;
         let (Some(found), Some(review)) = (found, review) else {
             return Ok(None);
         };

@@ -73,9 +73,9 @@ impl Reviews {
         id: &'a ActionId,
     ) -> BoxFuture<'a, Result<Option<EffectsRecord>, Error>> {
         Box::pin(async move {
-            let store = self.base.store()?;
+            let records = self.base.records()?;
             self.rehearsed(id).await;
-            if let Some(record) = store.effects(self.base.id(), id).await? {
+            if let Some(record) = records.effects(self.base.id(), id).await? {
                 return Ok(Some(record));
             }
             if !self.may_rehearse() {
@@ -90,7 +90,7 @@ impl Reviews {
             };
             let Some(under_way) = self.begin(id) else {
                 self.rehearsed(id).await;
-                return Ok(store.effects(self.base.id(), id).await?);
+                return Ok(records.effects(self.base.id(), id).await?);
             };
             let rehearsal = Rehearsal {
                 under_way,
@@ -119,7 +119,7 @@ impl Reviews {
         let id = &found.action.id;
         let Some(under_way) = self.begin(id) else {
             self.rehearsed(id).await;
-            return Ok(self.base.store()?.effects(self.base.id(), id).await?);
+            return Ok(self.base.records()?.effects(self.base.id(), id).await?);
         };
         let rehearsal = Rehearsal {
             under_way,
@@ -334,7 +334,7 @@ impl Reviews {
     async fn guest_state(&self, action: &PendingAction) -> Result<Option<Vec<u8>>, Error> {
         Ok(self
             .base
-            .store()?
+            .records()?
             .guest_state(self.base.id(), &action.id)
             .await?)
     }

@@ -19,7 +19,7 @@ impl Reviews {
         match &action.call {
             Some(call) => Ok(self
                 .base
-                .store()?
+                .stacks()?
                 .lowest_of_call(self.base.id(), call)
                 .await?),
             None => Ok(None),
@@ -32,8 +32,8 @@ impl Reviews {
         let Some(keeper) = keeper.filter(|it| it.action.id != action.id) else {
             return Ok(Left::new());
         };
-        let store = self.base.store()?;
-        let record = store.effects(self.base.id(), &keeper.action.id).await?;
+        let records = self.base.records()?;
+        let record = records.effects(self.base.id(), &keeper.action.id).await?;
         Ok(record.map(|it| it.left_by_others).unwrap_or_default())
     }
 
@@ -62,8 +62,10 @@ impl Reviews {
         let Some(keeper) = self.keeper(applied).await? else {
             return Ok(());
         };
-        let store = self.base.store()?;
-        let call = store.call_record(self.base.id(), &keeper.action.id).await?;
+        let records = self.base.records()?;
+        let call = records
+            .call_record(self.base.id(), &keeper.action.id)
+            .await?;
         let read = call.map(|call| call.read.files).unwrap_or_default();
         // The keeper itself may have been applied before the others.
         let mut left = review
@@ -81,7 +83,7 @@ impl Reviews {
         if left.is_empty() {
             return Ok(());
         }
-        if let Some(mut record) = store.effects(self.base.id(), &keeper.action.id).await? {
+        if let Some(mut record) = records.effects(self.base.id(), &keeper.action.id).await? {
             record.left_by_others.extend(left);
             self.keep(&keeper.action, record).await;
         }

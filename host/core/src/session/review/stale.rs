@@ -34,7 +34,7 @@ enum Freshness {
 impl Reviews {
     /// Returns the files of a pending action that have changed since its preview.
     pub async fn stale_files(&self, id: &ActionId) -> Result<Vec<StaleFile>, Error> {
-        let store = self.base.store()?;
+        let records = self.base.records()?;
         let found = self.base.stack.find(Some(id)).await?;
         let Some(found) = found else {
             return Ok(Vec::new());
@@ -42,7 +42,7 @@ impl Reviews {
         let Some(folder) = self.base.place.workspace_of(&found.action, false) else {
             return Ok(Vec::new());
         };
-        let mut known = store
+        let mut known = records
             .bases(self.base.id(), std::slice::from_ref(id))
             .await?;
         let mut basis = Basis::from(known.pop().unwrap_or_default());
@@ -55,7 +55,8 @@ impl Reviews {
     /// Returns the changed files of every pending action that was previewed in this workspace, by
     /// action. Compares each file once.
     pub async fn all_stale_files(&self) -> Result<BTreeMap<ActionId, Vec<StaleFile>>, Error> {
-        let (store, Some(folder)) = (self.base.store()?, self.base.place.workspace.clone()) else {
+        let (records, Some(folder)) = (self.base.records()?, self.base.place.workspace.clone())
+        else {
             return Ok(BTreeMap::new());
         };
         let mut pending = self.base.stack.list().await?;
@@ -67,7 +68,7 @@ impl Reviews {
         let mut bases = Vec::new();
         while let Some(left) = ids.get(bases.len()..).filter(|left| !left.is_empty()) {
             let asked = &left[..left.len().min(ASKED_AT_ONCE)];
-            let known = store.bases(self.base.id(), asked).await?;
+            let known = records.bases(self.base.id(), asked).await?;
             if known.is_empty() {
                 let problem = format!("it told nothing of {} actions", asked.len());
                 return Err(Error::host("could not read the store", problem));
@@ -163,8 +164,8 @@ impl Reviews {
         action: &PendingAction,
         review: Option<&EffectsRecord>,
     ) -> Result<Basis, Error> {
-        let store = self.base.store()?;
-        let call = store.call_record(self.base.id(), &action.id).await?;
+        let records = self.base.records()?;
+        let call = records.call_record(self.base.id(), &action.id).await?;
         let read = call.map(|call| call.read).unwrap_or_default();
         let has_read = !read.files.is_empty();
         let mut basis = Basis::from(ActionBasis::new(Arc::new(read), review.cloned()));

@@ -1,10 +1,39 @@
 //! Spending under budgets in the in-memory store.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
+
+use super::MemoryStore;
 use crate::pending::ActionId;
-use crate::store::{Budget, SPENDING_KEPT, Spending, Spent};
+use crate::store::{Budget, Budgets, SPENDING_KEPT, Spending, Spent, StoreError};
+
+#[async_trait]
+impl Budgets for MemoryStore {
+    async fn spend(
+        &self,
+        account: &str,
+        action: &ActionId,
+        spending: Spending,
+        budget: &Budget,
+    ) -> Result<Spent, StoreError> {
+        let mut accounts = self.accounts();
+        Ok(accounts.spend(account, action, spending, budget, Instant::now()))
+    }
+
+    async fn spent(&self, account: &str, within: Duration) -> Result<Spending, StoreError> {
+        let accounts = self.accounts();
+        Ok(accounts.spent(account, within, Instant::now()))
+    }
+}
+
+impl MemoryStore {
+    fn accounts(&self) -> MutexGuard<'_, Accounts> {
+        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// The spending of each account. The clock can't be set.
 #[derive(Debug, Default)]
