@@ -93,8 +93,9 @@ type SessionKey = [u8; 16];
 /// **Volatile actions** are visible to all hosts. They are
 /// [lost](airlock_model::pending::ActionState::Lost) if their host was silent for a lease time.
 ///
-/// **Changes** reach [watchers](airlock_model::store::Stacks::watch) through `LISTEN` and `NOTIFY`. If several
-/// callers claim the topmost action at once, `SKIP LOCKED` gives each of them a different one.
+/// **Changes** reach [watchers](airlock_model::store::Stacks::watch) through `LISTEN` and `NOTIFY`.
+/// If several callers claim the topmost action at once, `SKIP LOCKED` gives each of them a
+/// different one.
 #[doc = ""]
 #[doc = include_str!("SCALING.md")]
 #[derive(Clone)]

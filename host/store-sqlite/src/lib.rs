@@ -56,9 +56,10 @@ pub use builder::SqliteStoreBuilder;
 /// are cheap and act as the same host.
 ///
 /// When a method returns, its effect is on disk: the file uses WAL mode with `synchronous=FULL`.
-/// The only exception are the results of a [rehearsal](airlock_model::store::Records::keep_effects), which can be
-/// reproduced: they are written with the next commit, or when the store is closed. Operations that
-/// wait while a commit reaches the disk share the next commit.
+/// The only exception are the results of a
+/// [rehearsal](airlock_model::store::Records::keep_effects), which can be reproduced: they are
+/// written with the next commit, or when the store is closed. Operations that wait while a commit
+/// reaches the disk share the next commit.
 ///
 /// Each opened store is a separate *host*. Its claims are valid while it lives, and for at most
 /// the [lease time](SqliteStoreBuilder::lease_time) without renewal. A host that is killed, or

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use super::{Budget, Spending, Spent, StoreError};
 use crate::pending::ActionId;
 
-/// What actions have spent from the budgets of accounts.
+/// The spending of accounts, which rules limit by budgets. Sessions don't use it.
 #[async_trait]
 pub trait Budgets: fmt::Debug + Send + Sync + 'static {
     /// Records what an action is about to spend, if the budget has room. Together with the

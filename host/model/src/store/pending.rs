@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{Claims, Denials, DurableStore, Records, Stacks};
 
-/// A store of pending actions: the parts that a session uses. Cheap to clone. Its parts may come
-/// from different places, such as one with a fault in front of a good one.
+/// A store of pending actions: the parts that a session uses. Cheap to clone. A part can be
+/// replaced by another one, such as one with a fault in front of it.
 ///
 /// When a method reports success, the change is as durable as the store is.
 #[derive(Debug, Clone)]
@@ -14,7 +14,7 @@ pub struct PendingStore {
     pub stacks: Arc<dyn Stacks>,
     /// The claims of the actions on them.
     pub claims: Arc<dyn Claims>,
-    /// What is kept of these actions.
+    /// The records of these actions.
     pub records: Arc<dyn Records>,
     /// The denials of these actions.
     pub denials: Arc<dyn Denials>,

@@ -11,7 +11,7 @@ use crate::digest::Digest;
 use crate::effects::{EffectsRecord, PackedEffects};
 use crate::pending::{ActionId, SessionId};
 
-/// What a store keeps of an action for its reviews and its resolution.
+/// The records of actions, for their reviews and resolutions.
 #[async_trait]
 pub trait Records: fmt::Debug + Send + Sync + 'static {
     /// Returns the plugin that pushed actions that are still open, if the store keeps plugins.
