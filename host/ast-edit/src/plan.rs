@@ -84,7 +84,7 @@ struct KeptFile {
 impl Plan {
     pub fn read(state: &[u8]) -> Result<Self, Error> {
         Self::unpack(state).map_err(|error| {
-            Error::host("the store did not keep what `ast_edit` had planned", error)
+            Error::native("the store did not keep what `ast_edit` had planned", error)
         })
     }
 
@@ -114,7 +114,7 @@ impl Plan {
 
     pub fn write(&self) -> Result<Vec<u8>, Error> {
         self.pack()
-            .map_err(|error| Error::host("could not write what `ast_edit` plans", error))
+            .map_err(|error| Error::native("could not write what `ast_edit` plans", error))
     }
 
     fn pack(&self) -> Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>> {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use airlock_model::error::Error;
+use airlock_model::error::{Error, HostError};
 use airlock_model::limits::Limits;
 use wasmtime::component::Linker;
 
@@ -290,7 +290,7 @@ impl EngineBuilder {
             }
         };
         let linker = crate::instance::linker(runtime.wasmtime())
-            .map_err(|error| Error::host("could not start the WebAssembly engine", error))?;
+            .map_err(|error| HostError::Engine(error.into()))?;
         Ok(Engine {
             inner: Arc::new(EngineInner {
                 runtime,

@@ -40,7 +40,7 @@ pub mod effects {
 
 /// Details of an [`Error`](crate::Error).
 pub mod error {
-    pub use airlock_model::error::{KnownTools, Violation};
+    pub use airlock_model::error::{HostError, KnownTools, Violation};
 }
 
 /// The files that a tool has read, and how they have changed since.

@@ -8,7 +8,7 @@ mod ticker;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use airlock_model::error::Error;
+use airlock_model::error::{Error, HostError};
 use airlock_model::limits::Limits;
 use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 
@@ -44,10 +44,9 @@ impl Runtime {
             // Host functions run on the same stack, after the guest's part.
             .async_stack_size(stack_bytes + (1 << 20))
             .allocation_strategy(InstanceAllocationStrategy::Pooling(pool(limits, instances)));
-        let wasmtime = wasmtime::Engine::new(&config)
-            .map_err(|error| Error::host("could not start the WebAssembly engine", error))?;
-        ticker::start(&wasmtime)
-            .map_err(|error| Error::host("could not start the epoch thread", error))?;
+        let wasmtime =
+            wasmtime::Engine::new(&config).map_err(|error| HostError::Engine(error.into()))?;
+        ticker::start(&wasmtime).map_err(HostError::EpochThread)?;
         Ok(Self {
             wasmtime,
             live: Arc::new(LiveInstances::new(instances, memory)),

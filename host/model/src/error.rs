@@ -1,5 +1,6 @@
 //! Errors of calling a tool or resolving a pending action.
 
+mod host;
 mod kind;
 mod known;
 mod parts;
@@ -18,6 +19,7 @@ use crate::limits::{LimitKind, Limits};
 use crate::pending::{ActionId, Decision, NamedAction};
 use crate::reads::{StaleFile, StaleFiles};
 use crate::store::StoreError;
+pub use host::HostError;
 use known::Asked;
 pub use known::KnownTools;
 pub use parts::Violation;
@@ -266,14 +268,8 @@ pub enum Error {
     #[error("this session has no pending store")]
     NoStore,
     /// The host itself failed.
-    #[error("{doing}: {source}")]
-    Host {
-        /// The operation that failed.
-        doing: &'static str,
-        /// The cause.
-        #[source]
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
+    #[error(transparent)]
+    Host(#[from] HostError),
 }
 
 impl Error {
@@ -339,15 +335,6 @@ impl Error {
             path: path.to_owned(),
             reason: reason.to_string(),
         }
-    }
-
-    /// Returns the error for a failed operation of the host.
-    pub fn host(
-        doing: &'static str,
-        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
-    ) -> Self {
-        let source = source.into();
-        Error::Host { doing, source }
     }
 }
 

@@ -228,7 +228,7 @@ fn tool_output(content: &[Content], details: Option<Json>) -> ToolOutput {
 
 fn complaint(error: Error) -> Result<ToolFailure, HarnessError> {
     match error.root() {
-        Error::Host { .. } | Error::Store(_) | Error::NotRecorded { .. } => {
+        Error::Host(_) | Error::Store(_) | Error::NotRecorded { .. } => {
             Err(HarnessError::Host(error))
         }
         _ => Ok(ToolFailure {

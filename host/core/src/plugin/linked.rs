@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::OnceLock;
 
-use airlock_model::error::Error;
+use airlock_model::error::{Error, HostError};
 use wasmtime::component::Component;
 
 use crate::compile::unless_busy;
@@ -35,9 +35,8 @@ impl Linked {
         if let Some(linked) = self.linked.get() {
             return Ok(linked);
         }
-        let linked = link(engine, &self.component).map_err(|error| {
-            Error::host("could not link a plugin that was compiled before", error)
-        })?;
+        let linked =
+            link(engine, &self.component).map_err(|error| HostError::Link(error.into()))?;
         Ok(self.linked.get_or_init(|| linked))
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use airlock_model::digest::Digest;
-use airlock_model::error::Error;
+use airlock_model::error::HostError;
 use airlock_model::policy::{Policy, WorkspaceGrant};
 use airlock_model::regular::open_regular_file;
 use airlock_model::store::PluginBytes;
@@ -265,7 +265,7 @@ pub(super) fn ask_for_tools<'a>(
                         .await;
                 checked.map_err(|panicked| LoadError::Definitions {
                     plugin: source.name.to_string(),
-                    source: Error::host("could not check the definitions", panicked).into(),
+                    source: Arc::new(HostError::Definitions(panicked).into()),
                 })
             }
             Err(error) => Err(LoadError::Definitions {

@@ -46,7 +46,8 @@ pub trait NativeTool: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`Error::InvalidParams`] for rules that a schema can't express, [`Error::Tool`] for messages
-    /// to the caller, and errors of [`RunningCall::check`].
+    /// to the caller, [`Error::native`] for the tool's own failures, and errors of
+    /// [`RunningCall::check`].
     fn preview(&self, params: &Value, call: &PreviewCall) -> Result<Preview, Error>;
 
     /// Applies an action. Changes in the [workspace](ApplyCall::folder) are committed in one step
@@ -56,8 +57,8 @@ pub trait NativeTool: Send + Sync + 'static {
     /// The previewed data may have changed since the preview. Refuse to apply in that case.
     ///
     /// # Errors
-    /// [`Error::Tool`] for messages to the caller, and errors of [`RunningCall::check`]. The action
-    /// was then not applied and stays pending.
+    /// [`Error::Tool`] for messages to the caller, [`Error::native`] for the tool's own failures,
+    /// and errors of [`RunningCall::check`]. The action was then not applied and stays pending.
     fn apply(&self, action: &DecidedAction, call: &ApplyCall) -> Result<ToolResult, Error>;
 
     /// Returns whether [`apply`](Self::apply) has no effects outside the call's

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use airlock_model::call_record::{CallRecord, PackedCall};
 use airlock_model::content::Content;
-use airlock_model::error::Error;
+use airlock_model::error::{Error, HostError};
 use airlock_model::json::Json;
 use airlock_model::limits::Limits;
 use airlock_model::pending::{CallId, PendingAction};
@@ -159,9 +159,7 @@ impl Called<'_> {
             }
             record.pack()
         });
-        packing
-            .await
-            .map_err(|error| Error::host("could not pack the record of a call", error))
+        Ok(packing.await.map_err(HostError::CallRecord)?)
     }
 }
 

@@ -6,7 +6,7 @@ mod record;
 use std::path::Path;
 use std::sync::Arc;
 
-use airlock_model::error::Error;
+use airlock_model::error::{Error, HostError};
 use airlock_model::identity::{Machine, WorkspaceDifference};
 use airlock_model::pending::{Decision, PendingAction, Resolution};
 use tokio::task::spawn_blocking;
@@ -132,7 +132,7 @@ pub(super) async fn in_background<T: Send + 'static>(
         Ok(done) => done,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            Err(error) => Err(Error::host("could not commit", error)),
+            Err(error) => Err(HostError::Commit(error).into()),
         },
     }
 }

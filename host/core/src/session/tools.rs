@@ -7,7 +7,7 @@ mod with_policy;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use airlock_model::digest::Digest;
-use airlock_model::error::Error;
+use airlock_model::error::{Error, HostError};
 use airlock_model::limits::Limits;
 use airlock_model::pending::PendingAction;
 use airlock_model::policy::Policy;
@@ -180,7 +180,7 @@ impl Tools {
         let kept = kept.ok_or_else(gone)?;
         let plugin = Plugin::from_store(engine, kept)
             .await
-            .map_err(|error| Error::host("could not load the plugin that the store kept", error))?;
+            .map_err(|error| HostError::KeptPlugin(error.into()))?;
         if plugin.digest() != action.plugin {
             let problem = format!(
                 "is damaged: the plugin that it keeps as {} has the digest {}",

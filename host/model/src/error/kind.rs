@@ -43,7 +43,7 @@ impl Error {
                 "store-limit"
             }
             Error::Store(_) | Error::NoStore => "store",
-            Error::Host { .. } => "host",
+            Error::Host(_) => "host",
         }
     }
 }

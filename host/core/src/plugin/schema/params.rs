@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-use airlock_model::error::Error;
+use airlock_model::error::{Error, HostError};
 use airlock_model::json::Json;
 use airlock_model::limits::Limits;
 use serde_json::Value;
@@ -112,8 +112,7 @@ impl ParamsSchema {
         let judging = async {
             let permit = self.checks.permit().await;
             let judged = self.judge_elsewhere(params.clone(), allowance, permit)?;
-            let judged = judged.await;
-            judged.map_err(|error| Error::host("the params could not be checked", error))
+            Ok::<_, Error>(judged.await.map_err(HostError::Params)?)
         };
         let cancelled = async {
             match cancel {
@@ -150,7 +149,7 @@ impl ParamsSchema {
                 drop((params, permit));
                 let _ = answer.send(judged);
             })
-            .map_err(|error| Error::host("could not start a thread to check params", error))?;
+            .map_err(HostError::ParamsThread)?;
         Ok(answered)
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use airlock_model::content::{Content, ToolResult};
-use airlock_model::error::Error;
+use airlock_model::error::{Error, HostError};
 use airlock_model::event::Event;
 use airlock_model::json::Json;
 use airlock_model::pending::PendingAction;
@@ -251,7 +251,7 @@ impl Binding {
             .name(format!("airlock-{}", self.producer.name()))
             .stack_size(STACK_BYTES)
             .spawn(thread)
-            .map_err(|error| Error::host("could not start a thread", error))?;
+            .map_err(HostError::NativeThread)?;
         let answered = tokio::select! {
             biased;
             answered = &mut answer => answered,
@@ -268,7 +268,7 @@ impl Binding {
             }
             Ok(Ok(done)) => Ok((done, stop)),
             Ok(Err(error)) => Err(told_by_tool(error)),
-            Err(error) => Err(Error::host("a native producer did not end its work", error)),
+            Err(error) => Err(HostError::NativePanic(error).into()),
         }
     }
 

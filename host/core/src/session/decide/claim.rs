@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use airlock_model::error::Error;
 use airlock_model::pending::{ActionId, Decision, NamedAction, PendingAction, StackedAction};
-use airlock_model::store::{Claim, Claimed, Standing};
+use airlock_model::store::{BackendErrorKind, Claim, Claimed, Standing, StoreError};
 
 use super::Decisions;
 use super::approve::Asked;
@@ -56,8 +56,9 @@ impl Decisions {
                 standing => drop(claimed(Claim::refused(id.clone(), standing))?),
             }
         }
-        let problem = format!("the action {id} is pending, and is not on the stack");
-        Err(Error::host("the store contradicts itself", problem))
+        let problem =
+            format!("contradicts itself: the action {id} is pending, and is not on the stack");
+        Err(StoreError::backend(BackendErrorKind::Other, "of this session", problem).into())
     }
 
     /// Checks that a claimed action may be resolved now and here.

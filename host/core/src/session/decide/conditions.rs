@@ -1,7 +1,7 @@
 //! The conditions under which a durable action is applied.
 
 use airlock_model::effects::EffectsRecord;
-use airlock_model::error::Error;
+use airlock_model::error::{Error, HostError};
 use airlock_model::pending::PendingAction;
 use airlock_model::policy::Policy;
 
@@ -29,7 +29,7 @@ pub(super) fn conditions(
     }
     let seed = match review {
         Some(review) if !policy.fresh_randomness => review.seed.clone(),
-        _ => new_seed().map_err(|error| Error::host("found no randomness", error))?,
+        _ => new_seed().map_err(HostError::Randomness)?,
     };
     let mut conditions = if policy.real_time {
         Conditions::from_now(seed)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use airlock_model::actor::DecidedBy;
 use airlock_model::content::CallOutcome;
-use airlock_model::error::Error;
+use airlock_model::error::{Error, HostError};
 use airlock_model::event::ToolFunction;
 use airlock_model::json::Json;
 use airlock_model::pending::{
@@ -45,8 +45,7 @@ impl Decisions {
             return Err(elsewhere);
         }
         let Some(call) = records.call_record(self.base.id(), id).await? else {
-            let problem = "the call that previewed it is not kept";
-            return Err(Error::host("could not preview it again", problem));
+            return Err(HostError::NoCallRecord.into());
         };
         let old = self.pending_of_call(action).await?;
         let Some(found) = old.iter().find(|it| it.stacked.action.id == *id) else {
@@ -126,13 +125,10 @@ impl Decisions {
         let discard = Resolution::discard("refreshed").with_id(action.id.clone());
         match self.refuse_unrecovered(&discard).await {
             Err(error) => error,
-            Ok(()) => {
-                let label = &action.label;
-                let problem = format!(
-                    "an apply of {label:?} was interrupted, with an unknown outcome: apply or discard it"
-                );
-                Error::host("could not preview it again", problem)
+            Ok(()) => HostError::Interrupted {
+                label: action.label.clone(),
             }
+            .into(),
         }
     }
 
@@ -195,6 +191,5 @@ fn nobody(action: &PendingAction) -> PluginBytes {
 }
 
 fn parsed(params: &Json) -> Result<Value, Error> {
-    serde_json::from_str(params.as_str())
-        .map_err(|error| Error::host("could not read the params that were kept", error))
+    Ok(serde_json::from_str(params.as_str()).map_err(HostError::KeptParams)?)
 }

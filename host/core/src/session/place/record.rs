@@ -2,7 +2,7 @@
 
 use airlock_model::actor::DecidedBy;
 use airlock_model::content::{Content, ToolResult};
-use airlock_model::error::Error;
+use airlock_model::error::{Error, HostError};
 use airlock_model::json::Json;
 use airlock_model::pending::{PendingAction, Resolution};
 use serde::{Deserialize, Serialize};
@@ -82,8 +82,7 @@ pub(in crate::session) fn encode(
         content: result.content.clone(),
         details: result.details.clone(),
     };
-    serde_json::to_string(&note)
-        .map_err(|error| Error::host("could not write down the result", error))
+    Ok(serde_json::to_string(&note).map_err(HostError::Result)?)
 }
 
 impl Place {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use airlock_model::effects::{ActionEffects, Effects, EffectsRecord, Seed};
-use airlock_model::error::Error;
+use airlock_model::error::{Error, HostError};
 use airlock_model::event::ToolFunction;
 use airlock_model::pending::{ActionId, PendingAction, StackedAction};
 use airlock_model::policy::{Phase, Rehearse};
@@ -138,9 +138,7 @@ impl Reviews {
     /// wait for it.
     async fn rehearse_apart(&self, rehearsal: Rehearsal) -> Result<EffectsRecord, Error> {
         let rehearsing = tokio::spawn(self.clone().rehearse(rehearsal, Duration::ZERO));
-        rehearsing
-            .await
-            .map_err(|error| Error::host("could not rehearse an action", error))
+        Ok(rehearsing.await.map_err(HostError::Rehearsal)?)
     }
 
     /// Rehearses the actions that a call pushed, or reads the effects of its draft, which has

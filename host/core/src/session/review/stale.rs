@@ -10,7 +10,7 @@ use airlock_model::pending::{
     ActionId, ActionState, CallId, NamedAction, PendingAction, StackedAction,
 };
 use airlock_model::reads::StaleFile;
-use airlock_model::store::ActionBasis;
+use airlock_model::store::{ActionBasis, BackendErrorKind, StoreError};
 use tokio_util::sync::CancellationToken;
 
 use super::Reviews;
@@ -70,8 +70,10 @@ impl Reviews {
             let asked = &left[..left.len().min(ASKED_AT_ONCE)];
             let known = records.bases(self.base.id(), asked).await?;
             if known.is_empty() {
-                let problem = format!("it told nothing of {} actions", asked.len());
-                return Err(Error::host("could not read the store", problem));
+                let problem = format!("returned nothing about {} actions", asked.len());
+                let broken =
+                    StoreError::backend(BackendErrorKind::Other, "of this session", problem);
+                return Err(broken.into());
             }
             let known = asked.iter().zip(known);
             bases.extend(known.map(|(id, known)| (id.clone(), Basis::from(known))));
