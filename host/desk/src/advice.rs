@@ -42,7 +42,7 @@ pub fn about(error: &Error) -> Option<&'static str> {
         Error::Unrecovered { .. } => {
             "`--abandon` discards it anyway; if the workspace was moved, copied or restored, open it there with `--workspace DIR --same-workspace`"
         }
-        Error::NotCommitted { .. } => {
+        Error::NotCommitted(_) => {
             "apply it again, which looks at the files as they are now, or discard it and preview again"
         }
         Error::Workspace { .. } => {

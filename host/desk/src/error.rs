@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use airlock_host::load::LoadError;
 use airlock_host::pending::ActionId;
 use airlock_host::store::StoreError;
+use etcetera::HomeDirError;
 
 use crate::advice;
 use crate::configuration::Problems;
@@ -56,11 +57,8 @@ pub enum Error {
     #[error("{0}")]
     Configuration(Problems),
     /// There is no folder for the user's default store.
-    #[error("there is no location for the pending store: {problem}")]
-    NoPlace {
-        /// The reason.
-        problem: String,
-    },
+    #[error("there is no location for the pending store: {0}")]
+    NoPlace(#[source] HomeDirError),
     /// The store has no action with this id.
     #[error("there is no action {id} in the store {store}")]
     NoSuchAction {
@@ -126,7 +124,7 @@ impl Error {
             | Error::SeveralActions { .. }
             | Error::LeftOut { .. } => "usage",
             Error::Configuration(_) => "configuration",
-            Error::NoPlace { .. } => "host",
+            Error::NoPlace(_) => "host",
             Error::NoSuchAction { id, .. } => airlock_host::Error::UnknownAction(id.clone()).kind(),
             Error::Volatile { .. } => "volatile",
             Error::Interrupted { .. } => "interrupted",
@@ -149,7 +147,7 @@ impl Error {
                 _ => "name a file with `--store PATH`",
             },
             Error::Configuration(_) => "`airlock config check` shows the files and the settings",
-            Error::NoPlace { .. } => "`--store PATH` or AIRLOCK_STORE names one",
+            Error::NoPlace(_) => "`--store PATH` or AIRLOCK_STORE names one",
             Error::SeveralActions { .. } => "give more of the id",
             Error::Advised { advice, .. }
             | Error::NoSuchAction { advice, .. }

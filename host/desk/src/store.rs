@@ -221,9 +221,7 @@ fn default_location() -> Result<Location, Error> {
 /// # Errors
 /// Fails if the user has no such folder.
 pub fn state_folder() -> Result<PathBuf, Error> {
-    let user = choose_base_strategy().map_err(|error| Error::NoPlace {
-        problem: error.to_string(),
-    })?;
+    let user = choose_base_strategy().map_err(Error::NoPlace)?;
     let state = user.state_dir().unwrap_or_else(|| user.data_dir());
     Ok(state.join("airlock"))
 }

@@ -25,6 +25,9 @@ pub use known::KnownTools;
 pub use parts::Violation;
 use parts::{Here, Listed, WorkspaceName};
 
+/// An error of a crate that this one doesn't know, or a text.
+type Cause = Box<dyn std::error::Error + Send + Sync>;
+
 /// An error of a call or a resolution.
 ///
 /// Errors that a guest reports, failures of a guest and failures of the host are separate variants.
@@ -139,11 +142,12 @@ pub enum Error {
     #[error("Apply failed: {0}")]
     ApplyFailed(#[source] Box<Error>),
     /// The changes of an apply could not be committed to the workspace, which is unchanged.
-    #[error("nothing was changed in the workspace: {reason}")]
-    NotCommitted {
+    #[error("nothing was changed in the workspace: {0}")]
+    NotCommitted(
         /// The cause, such as files that another program changed in the meantime.
-        reason: String,
-    },
+        #[source]
+        Cause,
+    ),
     /// Files that the action is about have changed since its preview. Nothing was run, and the
     /// action is pending as before: discard it, or call its tool again.
     #[error(
@@ -254,12 +258,12 @@ pub enum Error {
         here: Option<u32>,
     },
     /// The workspace doesn't exist, or is not a directory.
-    #[error("can't use {} as a workspace: {reason}", .path.display())]
+    #[error("can't use {} as a workspace: {source}", .path.display())]
     Workspace {
         /// The path as given.
         path: PathBuf,
         /// The problem with the path.
-        reason: String,
+        source: io::Error,
     },
     /// An operation of the pending store failed.
     #[error(transparent)]
@@ -330,11 +334,14 @@ impl Error {
     }
 
     /// Returns the error for a path that can't be used as a workspace.
-    pub fn workspace(path: &Path, reason: &io::Error) -> Self {
-        Error::Workspace {
-            path: path.to_owned(),
-            reason: reason.to_string(),
-        }
+    pub fn workspace(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        Error::Workspace { path, source }
+    }
+
+    /// Returns the error for changes that could not be committed.
+    pub fn not_committed(source: impl Into<Cause>) -> Self {
+        Error::NotCommitted(source.into())
     }
 }
 

@@ -50,9 +50,10 @@ pub(super) fn classify(error: wasmtime::Error, state: &State, tool: &str) -> Err
     if let Some(too_many @ TooManyOpen { .. }) = error.downcast_ref() {
         return limit(LimitKind::Handles, too_many.to_string());
     }
-    if let Some(UnusableWorkspace { path, source }) = error.downcast_ref() {
-        return Error::workspace(path, source);
-    }
+    let error = match error.downcast() {
+        Ok(UnusableWorkspace { path, source }) => return Error::Workspace { path, source },
+        Err(error) => error,
+    };
     let cause = error.root_cause().to_string();
     if cause.contains(HOSTCALL_FUEL) {
         let message = format!(

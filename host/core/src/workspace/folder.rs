@@ -106,9 +106,9 @@ impl ReadableFolder {
     /// [`Error::Workspace`] if there is no such directory.
     pub fn at(path: &Path) -> Result<Self, Error> {
         let workspace = WorkspaceFolder::at(path, Machine::this().clone());
-        let workspace = workspace.map_err(|error| Error::workspace(path, &error))?;
+        let workspace = workspace.map_err(|error| Error::workspace(path, error))?;
         let view = workspace.view();
-        let view = view.map_err(|error| Error::workspace(path, &error))?;
+        let view = view.map_err(|error| Error::workspace(path, error))?;
         Ok(Self::of(view, workspace.path()))
     }
 

@@ -5,10 +5,7 @@ use std::io;
 use tokio::sync::oneshot::error::RecvError;
 use tokio::task::JoinError;
 
-use super::Error;
-
-/// An error of a library that this crate doesn't know.
-type Cause = Box<dyn std::error::Error + Send + Sync>;
+use super::{Cause, Error};
 
 /// A failure of the host itself. Displays as a clause that ends with the cause.
 #[derive(Debug, thiserror::Error)]

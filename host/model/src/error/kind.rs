@@ -24,7 +24,7 @@ impl Error {
             Error::Refused { .. } => "refused",
             Error::NeedsPerson { .. } => "needs-person",
             Error::ApplyFailed(_) => "apply-failed",
-            Error::NotCommitted { .. } => "not-committed",
+            Error::NotCommitted(_) => "not-committed",
             Error::Stale { .. } => "stale",
             Error::Different { difference, .. } if !difference.applied => "stale",
             Error::Different { .. } => "different",

@@ -86,7 +86,7 @@ impl PreviewCall {
     pub fn folder(&self) -> Result<ReadableFolder, Error> {
         let folder = self.running.granted(&self.workspace)?;
         let view = folder.view();
-        let view = view.map_err(|error| Error::workspace(folder.path(), &error))?;
+        let view = view.map_err(|error| Error::workspace(folder.path(), error))?;
         Ok(ReadableFolder::of(view, folder.path()))
     }
 
@@ -208,7 +208,7 @@ impl RunningCall {
     fn layer(&self, workspace: &Granted, layer: &CallLayer) -> Result<WritableFolder, Error> {
         let folder = self.granted(workspace)?;
         let opened = layer.folder(folder);
-        opened.map_err(|error| Error::workspace(folder.path(), &error))
+        opened.map_err(|error| Error::workspace(folder.path(), error))
     }
 
     fn granted<'a>(&self, workspace: &'a Granted) -> Result<&'a WorkspaceFolder, Error> {

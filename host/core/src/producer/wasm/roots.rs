@@ -1,5 +1,6 @@
 //! The directories that a plugin's guests see.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use airlock_model::error::Error;
@@ -40,9 +41,8 @@ fn scratch_parent_outside(plugin: &Plugin, workspace: &WorkspaceFolder) -> Resul
         &std::env::temp_dir(),
         Path::new("/dev/shm"),
     ];
-    workspace.outside(parents).ok_or_else(|| Error::Workspace {
-        path: workspace.path().to_owned(),
-        reason: "it contains the host's scratch directories; choose a directory further down"
-            .to_owned(),
+    workspace.outside(parents).ok_or_else(|| {
+        let problem = "it contains the host's scratch directories; choose a directory further down";
+        Error::workspace(workspace.path(), io::Error::other(problem))
     })
 }

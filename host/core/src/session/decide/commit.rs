@@ -111,7 +111,7 @@ impl Committing<'_> {
                 Err(NotCommitted::Different) => {
                     let before = folder.view();
                     let found = before.and_then(|before| changes_of(&changes, Some(&before)));
-                    let found = found.map_err(|error| Error::workspace(folder.path(), &error))?;
+                    let found = found.map_err(|error| Error::workspace(folder.path(), error))?;
                     let now = Effects::verified(found);
                     let difference = Difference::new(reviewed.unwrap_or_default(), now, true);
                     Err(Error::Different {
@@ -127,7 +127,9 @@ impl Committing<'_> {
                     action: Box::new(action),
                     reason,
                 }),
-                Err(error) => Err(Error::from(error)),
+                Err(NotCommitted::Lost(error)) => Err(error.into()),
+                Err(NotCommitted::Unreadable(error)) => Err(error),
+                Err(NotCommitted::Commit(error)) => Err(Error::not_committed(error)),
             }
         });
         let Committed {
@@ -172,21 +174,5 @@ enum NotCommitted {
 impl From<CommitError> for NotCommitted {
     fn from(error: CommitError) -> Self {
         NotCommitted::Commit(error)
-    }
-}
-
-impl From<NotCommitted> for Error {
-    fn from(error: NotCommitted) -> Self {
-        match error {
-            NotCommitted::Lost(error) => Error::Store(error),
-            NotCommitted::Different | NotCommitted::Stale(_) => Error::NotCommitted {
-                reason: "it differs from the review".to_owned(),
-            },
-            NotCommitted::Unreadable(error) => error,
-            NotCommitted::Refused(reason) => Error::NotCommitted { reason },
-            NotCommitted::Commit(error) => Error::NotCommitted {
-                reason: error.to_string(),
-            },
-        }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use airlock_model::error::Error;
 use airlock_model::identity::Machine;
-use airlock_workspace::{RecoverError, Workspace};
+use airlock_workspace::Workspace;
 
 use crate::secret::workspace_key;
 use crate::workspace::WorkspaceFolder;
@@ -26,7 +26,7 @@ impl Opened {
     /// [`Error::Workspace`].
     pub fn at(path: &Path, machine: Machine) -> Result<Self, Error> {
         let folder = WorkspaceFolder::at(path, machine);
-        let folder = Arc::new(folder.map_err(|error| Error::workspace(path, &error))?);
+        let folder = Arc::new(folder.map_err(|error| Error::workspace(path, error))?);
         let obstacle = unrecovered_commit(&folder).or_else(|| obstacle(&folder));
         Ok(Self { folder, obstacle })
     }
@@ -35,7 +35,9 @@ impl Opened {
 /// Recovers commits. If that fails, returns the reason as a clause, which blocks every apply.
 fn unrecovered_commit(folder: &Arc<WorkspaceFolder>) -> Option<String> {
     let recovered = match folder.has_private() {
-        Ok(true) => open(folder).and_then(|workspace| workspace.recover().map_err(unrecovered)),
+        Ok(true) => {
+            open(folder).and_then(|workspace| workspace.recover().map_err(Error::not_committed))
+        }
         _ => return None,
     };
     match recovered {
@@ -55,7 +57,7 @@ fn unrecovered_commit(folder: &Arc<WorkspaceFolder>) -> Option<String> {
         Err(error) => {
             tracing::warn!("{}: {error}", folder.path().display());
             Some(match error {
-                Error::NotCommitted { reason } => reason,
+                Error::NotCommitted(source) => source.to_string(),
                 error => error.to_string(),
             })
         }
@@ -82,16 +84,13 @@ fn obstacle(folder: &Arc<WorkspaceFolder>) -> Option<String> {
 
 /// Opens a workspace for commits.
 pub(in crate::session) fn open(folder: &Arc<WorkspaceFolder>) -> Result<Workspace, Error> {
-    let key = workspace_key().map_err(|error| Error::NotCommitted {
-        reason: format!("there is no key to sign the record of it with: {error}"),
-    })?;
+    let key = workspace_key().map_err(|error| Error::not_committed(NoKey(error)))?;
     folder
         .open(&key)
-        .map_err(|error| Error::workspace(folder.path(), &error))
+        .map_err(|error| Error::workspace(folder.path(), error))
 }
 
-pub(super) fn unrecovered(error: RecoverError) -> Error {
-    Error::NotCommitted {
-        reason: error.to_string(),
-    }
-}
+/// The user's key can't be read or made.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no key to sign the record of it with: {0}")]
+struct NoKey(#[source] io::Error);

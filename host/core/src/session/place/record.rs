@@ -8,7 +8,7 @@ use airlock_model::pending::{PendingAction, Resolution};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::opening::{open, unrecovered};
+use super::opening::open;
 use super::{Place, in_background};
 
 /// The data that the store needs of a committed apply.
@@ -101,10 +101,10 @@ impl Place {
         let id = action.id.as_str().to_owned();
         in_background(move || {
             let workspace = open(&folder)?;
-            if !workspace.is_committed(&id).map_err(unrecovered)? {
+            if !workspace.is_committed(&id).map_err(Error::not_committed)? {
                 return Ok(None);
             }
-            let outcomes = workspace.outcomes().map_err(unrecovered)?;
+            let outcomes = workspace.outcomes().map_err(Error::not_committed)?;
             let found = outcomes.into_iter().find(|outcome| outcome.id == id);
             let note = found.and_then(|outcome| serde_json::from_str::<Note>(&outcome.note).ok());
             let note = note.filter(|note| note.version == NOTE_VERSION);
@@ -125,9 +125,11 @@ impl Place {
         let forgotten = in_background(move || {
             if folder
                 .has_private()
-                .map_err(|error| Error::workspace(folder.path(), &error))?
+                .map_err(|error| Error::workspace(folder.path(), error))?
             {
-                open(&folder)?.take_outcome(&id).map_err(unrecovered)?;
+                open(&folder)?
+                    .take_outcome(&id)
+                    .map_err(Error::not_committed)?;
             }
             Ok(())
         });

@@ -83,11 +83,11 @@ impl Reviews {
         let time = self.base.limits().call_time;
         in_background(move || {
             let view = folder.view();
-            let view = view.map_err(|error| Error::workspace(folder.path(), &error))?;
+            let view = view.map_err(|error| Error::workspace(folder.path(), error))?;
             let files = FilesNow::new(&view, time);
             let stale = bases.into_iter().map(|(id, basis)| {
                 let stale = basis.stale(&files);
-                let stale = stale.map_err(|error| Error::workspace(folder.path(), &error))?;
+                let stale = stale.map_err(|error| Error::workspace(folder.path(), error))?;
                 Ok((id, stale))
             });
             stale.collect()
@@ -236,7 +236,7 @@ pub(in crate::session) fn stale_files(
     let stale = folder
         .view()
         .and_then(|view| basis.stale(&FilesNow::new(&view, time)));
-    stale.map_err(|error| Error::workspace(folder.path(), &error))
+    stale.map_err(|error| Error::workspace(folder.path(), error))
 }
 
 fn standing(
@@ -255,7 +255,7 @@ fn standing(
         Some(looked_at) => {
             let view = folder.view();
             let changed = view.and_then(|view| has_changed(&view, looked_at));
-            changed.map_err(|error| Error::workspace(folder.path(), &error))?
+            changed.map_err(|error| Error::workspace(folder.path(), error))?
         }
     };
     Ok(if moved {

@@ -68,7 +68,7 @@ impl Committing<'_> {
         let looking = in_background(move || {
             let before = folder.view();
             let found = before.and_then(|before| changes_of(&changes, Some(&before)));
-            found.map_err(|error| Error::workspace(folder.path(), &error))
+            found.map_err(|error| Error::workspace(folder.path(), error))
         });
         let effects = Effects::verified(looking.await?);
         if effects.changes.is_empty() {
