@@ -26,7 +26,7 @@ pub use parts::Violation;
 use parts::{Here, Listed, WorkspaceName};
 
 /// An error of a crate that this one doesn't know, or a text.
-type Cause = Box<dyn std::error::Error + Send + Sync>;
+pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// An error of a call or a resolution.
 ///

@@ -102,28 +102,34 @@ impl Failure {
     /// Converts to an error of the store at `location`.
     pub fn at(self, location: &str) -> StoreError {
         let (kind, problem) = self.described();
-        StoreError::backend(kind, location, problem)
+        let error = StoreError::backend(kind, location, problem);
+        match self {
+            Failure::Unreachable { last: cause, .. } | Failure::Refused(cause) => {
+                error.caused_by(cause)
+            }
+            _ => error,
+        }
     }
 
-    fn described(self) -> (BackendErrorKind, String) {
+    fn described(&self) -> (BackendErrorKind, String) {
         match self {
-            Failure::Unreachable { last, after } => unreachable(&last, after),
+            Failure::Unreachable { last, after } => unreachable(last, *after),
             Failure::Silent { after } => (
                 BackendErrorKind::Unreachable,
                 format!(
                     "did not answer within {}; check whether the server is overloaded or the network is down",
-                    seconds(after)
+                    seconds(*after)
                 ),
             ),
             Failure::Busy { connections, after } => (
                 BackendErrorKind::Busy,
                 format!(
                     "is busy: all {connections} connections of this host were in use for {}; allow more",
-                    seconds(after)
+                    seconds(*after)
                 ),
             ),
-            Failure::Refused(error) => refused(&error),
-            Failure::Unreadable(problem) => (BackendErrorKind::Damaged, problem),
+            Failure::Refused(error) => refused(error),
+            Failure::Unreadable(problem) => (BackendErrorKind::Damaged, problem.clone()),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Failures of the file, as store errors.
 
+use std::error::Error;
 use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;
@@ -134,9 +135,10 @@ fn failed(
     path: &Path,
     kind: BackendErrorKind,
     what: &str,
-    why: impl std::fmt::Display,
+    why: impl Into<Box<dyn Error + Send + Sync>>,
 ) -> StoreError {
-    unfit(path, kind, format!("{what}: {why}"))
+    let why = why.into();
+    unfit(path, kind, format!("{what}: {why}")).caused_by(why)
 }
 
 fn of_io(error: &io::Error) -> (BackendErrorKind, &'static str) {

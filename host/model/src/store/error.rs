@@ -1,7 +1,6 @@
 //! Errors of stores.
 
-use std::fmt;
-
+use crate::error::Cause;
 use crate::pending::ActionId;
 
 /// An error of a store operation.
@@ -62,7 +61,17 @@ impl StoreError {
             kind,
             store: store.into(),
             problem: problem.into(),
+            source: None,
         }))
+    }
+
+    /// Adds the cause to a failure of the storage, whose problem already names it.
+    #[must_use]
+    pub fn caused_by(mut self, cause: impl Into<Cause>) -> Self {
+        if let StoreError::Backend(error) = &mut self {
+            error.source = Some(cause.into());
+        }
+        self
     }
 
     /// Returns the kind of the storage's failure, if it is one.
@@ -75,7 +84,8 @@ impl StoreError {
 }
 
 /// A failure of the storage behind a store. It doesn't affect earlier commits.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, thiserror::Error)]
+#[error("the pending store {store} {problem}")]
 #[non_exhaustive]
 pub struct BackendError {
     /// The kind, for programs and for advice.
@@ -84,15 +94,9 @@ pub struct BackendError {
     pub store: String,
     /// The problem, as a clause that follows the store's name: `is full: database or disk is full`.
     pub problem: String,
+    /// The error of the system or of the database, if there is one.
+    pub source: Option<Cause>,
 }
-
-impl fmt::Display for BackendError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the pending store {} {}", self.store, self.problem)
-    }
-}
-
-impl std::error::Error for BackendError {}
 
 /// A kind of failure of the storage behind a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

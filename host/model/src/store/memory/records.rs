@@ -95,5 +95,5 @@ impl Stack {
 }
 
 fn damaged(error: std::io::Error) -> StoreError {
-    StoreError::backend(BackendErrorKind::Damaged, "in memory", error.to_string())
+    StoreError::backend(BackendErrorKind::Damaged, "in memory", error.to_string()).caused_by(error)
 }
