@@ -26,7 +26,7 @@ pub use side_effects::{OwnerChange, SideEffects};
 ///
 /// The set compares the end state with the folder. A file that was rewritten with the same
 /// contents, or created and removed again, is not a change.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChangeSet {
     /// The changes.
     pub changes: Vec<Change>,
@@ -35,13 +35,14 @@ pub struct ChangeSet {
 /// A change in a layer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// The kind of change.
-    pub kind: ChangeKind,
     /// The path, relative to the folder.
     pub path: String,
     /// The previous path, if the object or a directory above it was moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
+    /// True if the object itself was moved. A moved directory includes everything in it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_moved: bool,
     /// The state before the change; `None` if the object is new.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Facts>,
@@ -53,22 +54,18 @@ pub struct Change {
     pub side_effects: SideEffects,
 }
 
-/// The kind of a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ChangeKind {
-    /// A new object.
-    Created,
-    /// New contents. The permissions may differ too.
-    Modified,
-    /// A deleted object.
-    Deleted,
-    /// A new path. A renamed directory includes everything in it. Contents may differ too.
-    Renamed,
-    /// New permissions only.
-    Mode,
-    /// A new link, or a link with a new target.
-    Link,
+impl Change {
+    /// Creates a change of an object that was not moved, without side effects.
+    fn in_place(path: String, before: Option<Facts>, after: Option<Facts>) -> Self {
+        Self {
+            path,
+            from: None,
+            is_moved: false,
+            before,
+            after,
+            side_effects: SideEffects::default(),
+        }
+    }
 }
 
 impl ChangeSet {
@@ -127,21 +124,13 @@ pub(crate) fn compare(tree: &Tree, lower: &Lower, until: Deadline) -> io::Result
         }
         match (&node.origin, path) {
             (None, None) => {}
-            (None, Some(path)) => found.push(created(node, path, until)?),
+            (None, Some(path)) => {
+                let after = own_facts(node, until)?;
+                found.push(Change::in_place(path, None, Some(after)));
+            }
             (Some(origin), None) => {
-                let gone = Change {
-                    kind: ChangeKind::Deleted,
-                    path: origin.path.to_string(),
-                    from: None,
-                    before: Some(unread_facts(
-                        &mut parents,
-                        &origin.path,
-                        &origin.stamp,
-                        until,
-                    )?),
-                    after: None,
-                    side_effects: SideEffects::default(),
-                };
+                let before = unread_facts(&mut parents, &origin.path, &origin.stamp, until)?;
+                let gone = Change::in_place(origin.path.to_string(), Some(before), None);
                 // An object created at the old path does not take the moved object's place.
                 if is_below(&origin.path, &moved_directories) {
                     elsewhere.push(gone)
@@ -168,19 +157,17 @@ pub(crate) fn compare(tree: &Tree, lower: &Lower, until: Deadline) -> io::Result
                     after.mode = kept.mode(node.committed_mode());
                     (keeps, side_effects) = (Some(kept), beside);
                 }
-                let Some(kind) = kind_of(moved, &before, &after) else {
+                if !moved && (&before.digest, before.mode) == (&after.digest, after.mode) {
                     continue;
-                };
+                }
                 if is_rewritten {
                     rewritten.insert(id, keeps);
                 }
                 found.push(Change {
-                    kind,
                     from: (moved || path != *origin.path).then(|| origin.path.to_string()),
-                    path,
-                    before: Some(before),
-                    after: Some(after),
+                    is_moved: moved,
                     side_effects,
+                    ..Change::in_place(path, Some(before), Some(after))
                 });
             }
         }
@@ -190,26 +177,12 @@ pub(crate) fn compare(tree: &Tree, lower: &Lower, until: Deadline) -> io::Result
         ability.replace(&file, &stamp)
     })?;
     changes.extend(elsewhere);
-    changes.sort_by(|one, other| (&one.path, one.kind).cmp(&(&other.path, other.kind)));
+    // An object that moved into the place of a deleted one follows it.
+    let place = |it: &Change| (it.is_moved, it.after.is_none());
+    changes.sort_by(|one, other| (&one.path, place(one)).cmp(&(&other.path, place(other))));
     Ok(Compared {
         changes: ChangeSet { changes },
         rewritten,
-    })
-}
-
-fn created(node: &Node, path: String, until: Deadline) -> io::Result<Change> {
-    let after = own_facts(node, until)?;
-    let kind = match after.kind {
-        Kind::Link => ChangeKind::Link,
-        _ => ChangeKind::Created,
-    };
-    Ok(Change {
-        kind,
-        path,
-        from: None,
-        before: None,
-        after: Some(after),
-        side_effects: SideEffects::default(),
     })
 }
 
@@ -245,19 +218,6 @@ fn kept_object(
             };
             Ok(Some((before, after)))
         }
-    }
-}
-
-fn kind_of(moved: bool, before: &Facts, after: &Facts) -> Option<ChangeKind> {
-    match (
-        moved,
-        before.digest == after.digest,
-        before.mode == after.mode,
-    ) {
-        (true, ..) => Some(ChangeKind::Renamed),
-        (false, false, _) => Some(ChangeKind::Modified),
-        (false, true, false) => Some(ChangeKind::Mode),
-        (false, true, true) => None,
     }
 }
 
@@ -299,8 +259,7 @@ fn joined(
         by_path.entry(change.path.clone()).or_default().push(change);
     }
     let mut joined = Vec::new();
-    for (path, mut changes) in by_path {
-        changes.sort_by_key(|change| change.kind);
+    for (path, changes) in by_path {
         let made = changes.iter().find(|change| change.before.is_none());
         let gone = changes.iter().find(|change| change.after.is_none());
         let (Some(Some(after)), Some(Some(before))) =
@@ -321,16 +280,8 @@ fn joined(
             continue;
         }
         joined.push(Change {
-            kind: match after.kind {
-                Kind::Link => ChangeKind::Link,
-                _ if before.digest == after.digest => ChangeKind::Mode,
-                _ => ChangeKind::Modified,
-            },
-            path,
-            from: None,
-            before: Some(before.clone()),
-            after: Some(after.clone()),
             side_effects,
+            ..Change::in_place(path, Some(before.clone()), Some(after.clone()))
         });
     }
     Ok(joined)

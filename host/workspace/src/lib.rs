@@ -109,7 +109,7 @@ mod tests;
 #[doc(hidden)]
 pub use tests::fuzz;
 
-pub use change::{Change, ChangeKind, ChangeSet, Facts, Identity, OwnerChange, SideEffects};
+pub use change::{Change, ChangeSet, Facts, Identity, OwnerChange, SideEffects};
 pub use commit::{Committed, Outcome, Recovered, Ticket};
 pub use directory::{Directory, Entry, Listing, OpenOptions, Opened};
 pub use error::{CommitError, Conflict, ConflictKind, RecoverError};

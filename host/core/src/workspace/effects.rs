@@ -79,19 +79,25 @@ fn withhold_the_longest(changes: &mut [Change]) -> usize {
 
 /// Converts known changes, without contents.
 pub(crate) fn listed_changes(found: &ChangeSet) -> Vec<Change> {
-    found.changes.iter().map(change).collect()
+    let mut changes: Vec<_> = found.changes.iter().map(change).collect();
+    // At the same path, in the order of stored reviews.
+    changes.sort_by(|one, other| (&one.path, one.kind).cmp(&(&other.path, other.kind)));
+    changes
+}
+
+fn kind_of(change: &workspace::Change) -> ChangeKind {
+    match (&change.before, &change.after) {
+        (_, None) => ChangeKind::Deleted,
+        _ if change.is_moved => ChangeKind::Renamed,
+        (_, Some(after)) if after.kind == Kind::Link => ChangeKind::Link,
+        (None, _) => ChangeKind::Created,
+        (Some(before), Some(after)) if before.digest == after.digest => ChangeKind::Mode,
+        _ => ChangeKind::Modified,
+    }
 }
 
 fn change(change: &workspace::Change) -> Change {
-    let kind = match change.kind {
-        workspace::ChangeKind::Created => ChangeKind::Created,
-        workspace::ChangeKind::Modified => ChangeKind::Modified,
-        workspace::ChangeKind::Deleted => ChangeKind::Deleted,
-        workspace::ChangeKind::Renamed => ChangeKind::Renamed,
-        workspace::ChangeKind::Mode => ChangeKind::Mode,
-        workspace::ChangeKind::Link => ChangeKind::Link,
-    };
-    let mut told = Change::new(kind, &*change.path);
+    let mut told = Change::new(kind_of(change), &*change.path);
     told.from = change.from.clone();
     told.before = change.before.as_ref().map(facts);
     told.after = change.after.as_ref().map(facts);

@@ -18,10 +18,11 @@ use rustix::fs::{CWD, FileType, Mode, RenameFlags};
 use rustix::io::Errno;
 use tempfile::TempDir;
 
+use super::changes::kind;
 use super::model::{open, scratch, ticket};
 use crate::{
-    ChangeKind, ChangeSet, CommitError, ConflictKind, Directory, LayerOptions, OpenOptions, Opened,
-    View, Workspace,
+    ChangeSet, CommitError, ConflictKind, Directory, LayerOptions, OpenOptions, Opened, View,
+    Workspace,
 };
 
 const TO_READ: OpenOptions = OpenOptions {
@@ -106,8 +107,8 @@ impl Fixture {
 fn told(changes: &ChangeSet) -> Vec<String> {
     let told = changes.changes.iter().map(|change| {
         let from = change.from.as_ref().map(|from| format!(" from {from}"));
-        let kind = format!("{:?}", change.kind).to_lowercase();
-        format!("{kind} {}{}", change.path, from.unwrap_or_default())
+        let (kind, path) = (kind(change), &change.path);
+        format!("{kind} {path}{}", from.unwrap_or_default())
     });
     told.collect()
 }
@@ -302,8 +303,8 @@ fn a_change_of_only_permissions_leaves_contents_and_a_link_is_told_as_one() {
     root.set_mode_at("f", 0o600).unwrap();
     root.create_link("f", "link").unwrap();
     let changes = place.view.changes().unwrap();
-    let kinds: Vec<_> = changes.changes.iter().map(|change| change.kind).collect();
-    assert_eq!(kinds, [ChangeKind::Mode, ChangeKind::Link]);
+    let kinds: Vec<_> = changes.changes.iter().map(kind).collect();
+    assert_eq!(kinds, ["mode", "link"]);
     place.commit().unwrap();
     let seen = seen(&place.folder());
     assert_eq!(seen, ["a/", "a/b: old b", "f: old f", "link -> f"]);
