@@ -22,16 +22,6 @@ pub use facts::{Facts, Identity};
 use facts::{own_facts, unread_facts};
 pub use side_effects::{OwnerChange, SideEffects};
 
-/// The changes in a layer, sorted by path.
-///
-/// The set compares the end state with the folder. A file that was rewritten with the same
-/// contents, or created and removed again, is not a change.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ChangeSet {
-    /// The changes.
-    pub changes: Vec<Change>,
-}
-
 /// A change in a layer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
@@ -68,21 +58,17 @@ impl Change {
     }
 }
 
-impl ChangeSet {
-    /// Returns whether there are no changes.
-    pub fn is_empty(&self) -> bool {
-        self.changes.is_empty()
-    }
-}
-
 impl View {
-    /// Returns the changes in the open layer; empty if no layer is open.
+    /// Returns the changes in the open layer, sorted by path; empty if no layer is open.
+    ///
+    /// The end state is compared with the folder: a file that was rewritten with the same contents,
+    /// or created and removed again, is not a change.
     ///
     /// # Errors
     /// System errors; `ESTALE` if the real folder changed below the layer;
     /// [`io::ErrorKind::TimedOut`] if the comparison exceeds
     /// [`LayerOptions::compare_time`](crate::LayerOptions).
-    pub fn changes(&self) -> io::Result<ChangeSet> {
+    pub fn changes(&self) -> io::Result<Vec<Change>> {
         let state = self.inner.state();
         let deadline = state.compare_until();
         Ok(compare(&state.tree, &self.inner.lower, deadline)?.changes)
@@ -95,7 +81,7 @@ const NAMES: usize = 128 << 20;
 
 /// The result of comparing a layer with the folder.
 pub(crate) struct Compared {
-    pub changes: ChangeSet,
+    pub changes: Vec<Change>,
     /// Objects of the real folder that have other contents or permissions in the layer, with the
     /// attributes that the files keep.
     pub rewritten: HashMap<NodeId, Option<Kept>>,
@@ -180,10 +166,7 @@ pub(crate) fn compare(tree: &Tree, lower: &Lower, until: Deadline) -> io::Result
     // An object that moved into the place of a deleted one follows it.
     let place = |it: &Change| (it.is_moved, it.after.is_none());
     changes.sort_by(|one, other| (&one.path, place(one)).cmp(&(&other.path, place(other))));
-    Ok(Compared {
-        changes: ChangeSet { changes },
-        rewritten,
-    })
+    Ok(Compared { changes, rewritten })
 }
 
 /// Returns the change to an object of the real folder that still has a place; `None` if it is

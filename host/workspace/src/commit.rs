@@ -20,7 +20,7 @@ use std::io;
 
 use rustix::io::Errno;
 
-use crate::change::{ChangeSet, Compared, compare};
+use crate::change::{Change, Compared, compare};
 use crate::error::{CommitError, Doing, Failed, RecoverError};
 use crate::lock::with_lock;
 use crate::lower::Kind;
@@ -57,7 +57,7 @@ pub struct Ticket {
 pub struct Committed {
     /// The committed changes. If empty, nothing was written, and neither the id nor the note is
     /// stored.
-    pub changes: ChangeSet,
+    pub changes: Vec<Change>,
     /// The reason why leftovers of the commit could not be cleaned up. The changes themselves are
     /// in place; the next commit or recovery cleans up.
     pub not_cleaned_up: Option<RecoverError>,
@@ -111,7 +111,7 @@ impl View {
         &self,
         workspace: &Workspace,
         ticket: &Ticket,
-        check: impl FnOnce(&ChangeSet) -> Result<(), E>,
+        check: impl FnOnce(&[Change]) -> Result<(), E>,
     ) -> Result<Committed, E> {
         check_id(&ticket.id)?;
         let opened = &*workspace.inner;
@@ -141,7 +141,7 @@ fn commit_held<E: From<CommitError>>(
     opened: &Opened,
     state: &State,
     ticket: &Ticket,
-    check: impl FnOnce(&ChangeSet) -> Result<(), E>,
+    check: impl FnOnce(&[Change]) -> Result<(), E>,
 ) -> Result<Committed, E> {
     recover(opened).map_err(CommitError::from)?;
     let is_committed = is_committed(opened, &ticket.id).map_err(CommitError::from)?;

@@ -25,7 +25,7 @@
 //! // Other programs still see the old folder. The view lists all changes for review.
 //! assert_eq!(std::fs::read_to_string(folder.join("notes.txt"))?, "one\n");
 //! let changes = view.changes()?;
-//! assert_eq!(changes.changes[0].from.as_deref(), Some("notes.txt"));
+//! assert_eq!(changes[0].from.as_deref(), Some("notes.txt"));
 //!
 //! let ticket = Ticket { id: "first".to_owned(), note: String::new() };
 //! view.commit(&workspace, &ticket)?;
@@ -109,7 +109,7 @@ mod tests;
 #[doc(hidden)]
 pub use tests::fuzz;
 
-pub use change::{Change, ChangeSet, Facts, Identity, OwnerChange, SideEffects};
+pub use change::{Change, Facts, Identity, OwnerChange, SideEffects};
 pub use commit::{Committed, Outcome, Recovered, Ticket};
 pub use directory::{Directory, Entry, Listing, OpenOptions, Opened};
 pub use error::{CommitError, Conflict, ConflictKind, RecoverError};

@@ -7,7 +7,7 @@ use airlock_model::effects::{
     Change, ChangeKind, Facts, Identity, ObjectKind, OwnerChange, SideEffects, Withheld,
 };
 use airlock_model::visible::side_of_diff;
-use airlock_workspace::{self as workspace, ChangeSet, Kind, OpenOptions, Opened, View};
+use airlock_workspace::{self as workspace, Kind, OpenOptions, Opened, View};
 use similar::TextDiff;
 
 use super::folder;
@@ -78,8 +78,8 @@ fn withhold_the_longest(changes: &mut [Change]) -> usize {
 }
 
 /// Converts known changes, without contents.
-pub(crate) fn listed_changes(found: &ChangeSet) -> Vec<Change> {
-    let mut changes: Vec<_> = found.changes.iter().map(change).collect();
+pub(crate) fn listed_changes(found: &[workspace::Change]) -> Vec<Change> {
+    let mut changes: Vec<_> = found.iter().map(change).collect();
     // At the same path, in the order of stored reviews.
     changes.sort_by(|one, other| (&one.path, one.kind).cmp(&(&other.path, other.kind)));
     changes

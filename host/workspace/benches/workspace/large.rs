@@ -70,7 +70,7 @@ pub fn measure(place: &Fixture, report: &mut Report) {
                 assert_ne!(digests[0], digests[1]);
             })
         },
-        |_| timed(|| assert_eq!(view.changes().unwrap().changes.len(), 1)),
+        |_| timed(|| assert_eq!(view.changes().unwrap().len(), 1)),
     );
     drop(view);
     fs::remove_file(bare.path.join("new")).unwrap();

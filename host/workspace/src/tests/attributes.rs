@@ -87,7 +87,7 @@ impl Fixture {
         assert_eq!(committed.changes, said);
         assert_eq!(fs::read_to_string(self.file()).unwrap(), "new");
         super::crash::check_nothing_left(&self.folder());
-        Ok(said.changes)
+        Ok(said)
     }
 }
 
@@ -335,7 +335,7 @@ fn what_a_file_loses_that_a_tool_replaces_is_said() {
     let root = view.root();
     put(&root, "new", "new");
     root.rename("new", &root, "file").unwrap();
-    let changes = view.changes().unwrap().changes;
+    let changes = view.changes().unwrap();
     assert_eq!(side_effects(&changes).not_kept, ["user.tag"]);
     view.commit(&workspace, &ticket("it")).unwrap();
     assert_eq!(get(&place.file(), "user.tag"), None);

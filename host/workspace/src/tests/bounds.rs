@@ -72,7 +72,7 @@ fn a_comparison_ends_with_its_time_and_so_does_a_commit() {
 fn a_large_file_is_removed_without_being_read() {
     let place = Fixture::new(|options| options.compare_time = Some(Duration::from_secs(20)));
     place.view.root().remove_file("huge").unwrap();
-    let changes = place.view.changes().unwrap().changes;
+    let changes = place.view.changes().unwrap();
     let before = changes[0].before.as_ref().unwrap();
     assert_eq!((before.size, &before.digest), (64 * GIB, &None));
     assert!(before.identity.is_some());

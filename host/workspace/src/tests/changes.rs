@@ -17,7 +17,7 @@ pub fn told(change: impl FnOnce(&Directory)) -> Vec<(&'static str, Option<String
     let view = open(&folder).view(1000).unwrap();
     view.begin(&LayerOptions::new(folders.path())).unwrap();
     change(&view.root());
-    let changes = view.changes().unwrap().changes.into_iter();
+    let changes = view.changes().unwrap().into_iter();
     changes.map(|it| (kind(&it), it.from, it.path)).collect()
 }
 
@@ -135,7 +135,7 @@ fn a_large_file_that_is_only_renamed_is_not_read() {
         root.rename(name, &root, &format!("{name}.new")).unwrap();
     }
     root.set_mode_at("mode.new", 0o600).unwrap();
-    let changes = view.changes().unwrap().changes;
+    let changes = view.changes().unwrap();
     let told = |at: usize| {
         let change = &changes[at];
         assert!(change.is_moved);

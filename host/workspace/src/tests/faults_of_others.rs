@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use super::changes::kind;
 use super::model::{open, scratch, ticket};
 use crate::{
-    ChangeSet, CommitError, ConflictKind, Directory, LayerOptions, OpenOptions, Opened, View,
+    Change, CommitError, ConflictKind, Directory, LayerOptions, OpenOptions, Opened, View,
     Workspace,
 };
 
@@ -104,8 +104,8 @@ impl Fixture {
     }
 }
 
-fn told(changes: &ChangeSet) -> Vec<String> {
-    let told = changes.changes.iter().map(|change| {
+fn told(changes: &[Change]) -> Vec<String> {
+    let told = changes.iter().map(|change| {
         let from = change.from.as_ref().map(|from| format!(" from {from}"));
         let (kind, path) = (kind(change), &change.path);
         format!("{kind} {path}{}", from.unwrap_or_default())
@@ -303,7 +303,7 @@ fn a_change_of_only_permissions_leaves_contents_and_a_link_is_told_as_one() {
     root.set_mode_at("f", 0o600).unwrap();
     root.create_link("f", "link").unwrap();
     let changes = place.view.changes().unwrap();
-    let kinds: Vec<_> = changes.changes.iter().map(kind).collect();
+    let kinds: Vec<_> = changes.iter().map(kind).collect();
     assert_eq!(kinds, ["mode", "link"]);
     place.commit().unwrap();
     let seen = seen(&place.folder());

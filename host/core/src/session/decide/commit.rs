@@ -15,7 +15,7 @@ use airlock_model::error::Error;
 use airlock_model::pending::NamedAction;
 use airlock_model::reads::StaleFile;
 use airlock_model::store::StoreError;
-use airlock_workspace::{ChangeSet, CommitError, Committed, Ticket, View};
+use airlock_workspace::{Change, CommitError, Committed, Ticket, View};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
@@ -87,7 +87,7 @@ impl Committing<'_> {
         let time = self.decisions.base.limits().call_time;
         let committed = in_background(move || {
             let workspace = open(&folder)?;
-            let check = |found: &ChangeSet| {
+            let check = |found: &[Change]| {
                 let found = Effects::verified(listed_changes(found));
                 if let Some(reviewed) = &reviewed
                     && !reviewed.is_same(&found)

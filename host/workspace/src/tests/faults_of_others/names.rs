@@ -136,7 +136,7 @@ fn as_deep_as_a_path_goes_is_committed_and_removed_and_no_deeper() {
     assert_eq!(code(deepest.open("f", TO_WRITE)), Some(Errno::NAMETOOLONG));
     let committed = place.view.commit(&place.workspace, &ticket("it")).unwrap();
     assert!(committed.not_cleaned_up.is_none());
-    assert_eq!(committed.changes.changes.len(), depth);
+    assert_eq!(committed.changes.len(), depth);
     let path = vec!["d"; depth].join("/");
     assert!(
         open(&place.folder())
