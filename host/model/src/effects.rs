@@ -453,6 +453,18 @@ mod tests {
     }
 
     #[test]
+    fn a_row_is_written_as_stores_have_it() {
+        let record = EffectsRecord::new(effects(), Seed::new([7; 32]));
+        let seed = ["7"; 32].join(",");
+        assert_eq!(
+            record.pack().summary,
+            format!(
+                r#"{{"verified":true,"counts":[1,0,0,1,0,0],"uses_time":true,"seed":[{seed}]}}"#
+            )
+        );
+    }
+
+    #[test]
     fn what_is_shown_of_a_change_makes_it_no_other_change() {
         let mut other = effects();
         assert!(effects().is_same(&effects().without_contents()));

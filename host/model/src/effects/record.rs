@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use super::summary::{Counts, EffectsSummary};
-use super::{Change, ChangeKind, Effects, is_false};
+use super::summary::EffectsSummary;
+use super::{Change, Effects, is_false};
 use crate::packed;
 use crate::reads::Fingerprints;
 
@@ -94,17 +94,8 @@ pub struct PackedEffects {
 
 #[derive(Serialize, Deserialize)]
 struct Row {
-    verified: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    problem: Option<String>,
-    /// The counts, in the order of [`ChangeKind::ALL`].
-    counts: [u64; ChangeKind::ALL.len()],
-    #[serde(default, skip_serializing_if = "is_false")]
-    uses_time: bool,
-    #[serde(default, skip_serializing_if = "is_false")]
-    uses_randomness: bool,
-    #[serde(default, skip_serializing_if = "is_false")]
-    moved: bool,
+    #[serde(flatten)]
+    summary: EffectsSummary,
     #[serde(default, skip_serializing_if = "is_false")]
     replaced: bool,
     seed: [u8; 32],
@@ -127,12 +118,7 @@ impl EffectsRecord {
     pub fn pack(&self) -> PackedEffects {
         let effects = &self.effects;
         let row = Row {
-            verified: effects.verified,
-            problem: effects.problem.clone(),
-            counts: effects.counts().0,
-            uses_time: effects.uses_time,
-            uses_randomness: effects.uses_randomness,
-            moved: effects.moved,
+            summary: effects.summary(),
             replaced: self.replaced,
             seed: self.seed.0,
             time: self.time.map(millis),
@@ -186,14 +172,15 @@ impl PackedEffects {
             } else {
                 serde_json::from_slice(&packed::joined(&self.pieces)?)?
             };
+        let summary = row.summary;
         Ok(EffectsRecord {
             effects: Effects {
-                verified: row.verified,
-                problem: row.problem,
+                verified: summary.verified,
+                problem: summary.problem,
                 changes: body.changes,
-                uses_time: row.uses_time,
-                uses_randomness: row.uses_randomness,
-                moved: row.moved,
+                uses_time: summary.uses_time,
+                uses_randomness: summary.uses_randomness,
+                moved: summary.moved,
             },
             seed: Seed(row.seed),
             time: row
@@ -210,14 +197,6 @@ impl PackedEffects {
 impl EffectsSummary {
     /// Reads the summary from an action's row, for stores. Returns `None` if it is not valid.
     pub fn from_row(summary: &str) -> Option<Self> {
-        let row: Row = serde_json::from_str(summary).ok()?;
-        Some(Self {
-            verified: row.verified,
-            problem: row.problem,
-            counts: Counts(row.counts),
-            uses_time: row.uses_time,
-            uses_randomness: row.uses_randomness,
-            moved: row.moved,
-        })
+        serde_json::from_str(summary).ok()
     }
 }

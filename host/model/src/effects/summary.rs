@@ -2,10 +2,12 @@
 
 use std::fmt;
 
-use super::ChangeKind;
+use serde::{Deserialize, Serialize};
 
-/// The number of changes of each kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+use super::{ChangeKind, is_false};
+
+/// The number of changes of each kind. Serializes as a list in the order of [`ChangeKind::ALL`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Counts(pub(super) [u64; ChangeKind::ALL.len()]);
 
 impl Counts {
@@ -35,24 +37,29 @@ impl fmt::Display for Counts {
     }
 }
 
-/// A summary of an action's effects, for listings.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A summary of an action's effects, for listings. Serializes as a part of the action's row in a
+/// store.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EffectsSummary {
     /// True if the host saw the effects, see [`Effects::verified`](super::Effects::verified).
     pub verified: bool,
     /// The reason why the host could not see the effects, see
     /// [`Effects::problem`](super::Effects::problem).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
     /// The number of changes of each kind.
     pub counts: Counts,
     /// True if the tool read the clock, see [`Effects::uses_time`](super::Effects::uses_time).
+    #[serde(default, skip_serializing_if = "is_false")]
     pub uses_time: bool,
     /// True if the tool asked for random bytes, see
     /// [`Effects::uses_randomness`](super::Effects::uses_randomness).
+    #[serde(default, skip_serializing_if = "is_false")]
     pub uses_randomness: bool,
     /// True if other lines of the files have changed, see
     /// [`Effects::moved`](super::Effects::moved).
+    #[serde(default, skip_serializing_if = "is_false")]
     pub moved: bool,
 }
 
