@@ -473,7 +473,7 @@ fn what_any_front_door_needs_shows_nothing() {
 
 /// From the top down, as above: a command is asked for what it does, and knows nothing of
 /// arguments.
-const FOLDERS_OF_THE_PROGRAM: [&str; 3] = ["args", "commands", "terminal"];
+const FOLDERS_OF_THE_PROGRAM: [&str; 4] = ["args", "commands", "documents", "terminal"];
 
 #[test]
 fn arguments_of_the_program_are_read_in_one_place() {

@@ -7,7 +7,6 @@ mod compare;
 mod types;
 
 use airlock_host::load::WORLD_VERSION;
-use serde::Serialize;
 use wit_parser::decoding::{DecodedWasm, decode};
 use wit_parser::{Interface, Resolve, SourceMap, WorldId, WorldItem, WorldKey};
 
@@ -27,8 +26,7 @@ const WASI: [&str; 6] = [
 ];
 
 /// The result of comparing a component with the world.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug)]
 pub struct Fit {
     /// The world's full name.
     pub world: String,
@@ -40,7 +38,7 @@ pub struct Fit {
 }
 
 /// An item that differs between the world and the component.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The item's position, from the outside in: ``export `airlock:tool/tool`: function `execute`:
     /// parameter `params` ``.

@@ -8,8 +8,8 @@ use airlock_host::load::LoadError;
 use airlock_host::reads::StaleFile;
 use airlock_host::store::StoreError;
 use airlock_render::{Block, Line, Role};
-use serde_json::{Value, json};
 
+use crate::documents::error::{ErrorDocument, ErrorObject};
 pub use crate::exit::Exit;
 use crate::terminal::output::{Output, say, show_on_stderr};
 
@@ -76,15 +76,13 @@ impl Failure {
     }
 
     /// Returns the error object for programs.
-    pub fn to_json(&self) -> Value {
-        let mut error = json!({"kind": self.kind, "message": self.message});
-        if let Some(hint) = &self.hint {
-            error["hint"] = hint.as_str().into();
+    pub fn object(&self) -> ErrorObject<'_> {
+        ErrorObject {
+            files: &self.files,
+            hint: self.hint.as_deref(),
+            kind: self.kind,
+            message: &self.message,
         }
-        if !self.files.is_empty() {
-            error["files"] = json!(self.files);
-        }
-        error
     }
 
     /// Returns the kind, for commands that add details.
@@ -107,7 +105,10 @@ impl Failure {
         if !out.is_json() {
             return self.report_on_stderr();
         }
-        out.json(&json!({ "error": self.to_json() }));
+        out.json(&ErrorDocument {
+            error: self.object(),
+            fit: None,
+        });
         self.exit
     }
 

@@ -3,6 +3,7 @@
 mod args;
 mod bundled;
 mod commands;
+mod documents;
 mod exit;
 mod failure;
 mod input;

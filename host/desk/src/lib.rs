@@ -13,7 +13,6 @@
 //! | discard actions that need no decision | [`discard`] |
 //! | determine the outcome of interrupted applies | [`recovering`] |
 //! | describe an action next to other pending ones | [`marks`] |
-//! | report a store's contents to programs | [`record`] |
 //! | advise people on an error | [`advice`], [`Error::advice`] |
 //!
 //! Nothing here reads arguments, writes to a stream or prompts. Advice is for users of the program
@@ -29,7 +28,6 @@ pub mod discard;
 mod error;
 pub mod marks;
 pub mod plugin;
-pub mod record;
 pub mod recovering;
 pub mod resolution;
 pub mod session;

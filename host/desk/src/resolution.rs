@@ -1,18 +1,12 @@
-//! Carrying out decisions and reporting their outcome.
+//! Carrying out decisions, and their outcome for people.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use airlock_host::cancel::CancellationToken;
-use airlock_host::content::{Content, ResolutionDetails, ResolutionOutcome};
-use airlock_host::effects::{Difference, Effects};
+use airlock_host::content::ResolutionOutcome;
 use airlock_host::pending::{ActionState, DecidedBy, Decision, StackedAction};
 use airlock_host::{Error, PendingAction, Resolution, Session};
 use airlock_render::{Block, Decided, Line, Role};
-use serde::Serialize;
-use serde_json::{Map, Value};
-
-use crate::record::ActionSummary;
 
 /// The state of an action whose apply failed.
 pub const PENDING_AGAIN: &str = "the action is pending again";
@@ -86,43 +80,6 @@ async fn lists_as_lost(session: &Session, action: &PendingAction) -> bool {
     pending.iter().any(is_lost)
 }
 
-/// The JSON object that reports a decision.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Report<'a> {
-    content: Cow<'a, [Content]>,
-    details: Details<'a>,
-    /// The effects of the apply, as the host saw them; omitted if nothing was applied.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    effects: Option<Cow<'a, Effects>>,
-    /// The files that keep writes of other programs to a file while it was being replaced.
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    kept: &'a [String],
-    /// The difference between the current and the reviewed effects, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    difference: Option<&'a Difference>,
-    is_error: bool,
-    /// The pending actions of the session after the decision, topmost first. Omitted if a call's
-    /// report has them or if they could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pending: Option<Vec<ActionSummary<'a>>>,
-}
-
-#[derive(Serialize)]
-#[serde(untagged, rename_all_fields = "camelCase")]
-enum Details<'a> {
-    Done(&'a ResolutionDetails),
-    /// The fields that are known if the decision was not carried out.
-    Failed {
-        action: Decision,
-        reason: &'a str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        extra: &'a Option<Map<String, Value>>,
-        source_tool_name: &'a str,
-        label: &'a str,
-    },
-}
-
 impl Resolved {
     /// Returns the state of the action if the decision could not be carried out.
     pub fn afterwards(&self) -> Option<&'static str> {
@@ -159,51 +116,6 @@ impl Resolved {
                 .block(Block::effects(now).indented(2)),
             _ => block,
         }
-    }
-
-    /// Returns the report for programs.
-    pub fn report(&self) -> Report<'_> {
-        match &self.outcome {
-            Ok(outcome) => Report {
-                content: Cow::Borrowed(&outcome.content),
-                details: Details::Done(&outcome.details),
-                effects: (outcome.effects.as_ref()).map(|it| Cow::Borrowed(&it.effects)),
-                kept: &outcome.kept,
-                difference: None,
-                is_error: false,
-                pending: None,
-            },
-            Err(error) => Report {
-                content: Cow::Owned(vec![Content::text(error.to_string())]),
-                details: Details::Failed {
-                    action: self.resolution.decision,
-                    reason: &self.resolution.reason,
-                    extra: &self.resolution.extra,
-                    source_tool_name: &self.action.source_tool_name,
-                    label: &self.action.label,
-                },
-                effects: None,
-                kept: &[],
-                difference: match error {
-                    Error::Different { difference, .. } => Some(difference),
-                    _ => None,
-                },
-                is_error: true,
-                pending: None,
-            },
-        }
-    }
-}
-
-impl<'a> Report<'a> {
-    /// Adds the actions that are pending in the session after the decision.
-    pub fn with_pending(mut self, pending: Option<&'a [StackedAction]>) -> Self {
-        let pending = pending.map(|pending| pending.iter());
-        self.pending = pending.map(|all| {
-            all.map(|stacked| ActionSummary::new(&stacked.action))
-                .collect()
-        });
-        self
     }
 }
 

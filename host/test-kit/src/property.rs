@@ -2,6 +2,7 @@
 
 use airlock_host::event::Refusal;
 use airlock_host::tool::ToolDefinition;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -50,7 +51,7 @@ pub enum Gap {
 }
 
 /// The expected and the actual behavior, each with any number of lines.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Breach {
     /// The expected behavior.
     pub expected: String,

@@ -1,5 +1,6 @@
 //! The report of an examination.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -9,8 +10,9 @@ use super::property::Breach;
 use super::untried::{Untried, UntriedKind};
 
 /// The results of [`examine()`](crate::examine()).
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(description = "The results of an examination.")]
 pub struct Report {
     /// The seed that reproduces all generated params.
     pub seed: u64,
@@ -28,7 +30,7 @@ pub struct Report {
 }
 
 /// The result of one case.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CaseReport {
     /// The case's name, as the author wrote it.
@@ -43,7 +45,7 @@ pub struct CaseReport {
 }
 
 /// The results of one tool.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolReport {
     /// The tool's name.
@@ -59,7 +61,7 @@ pub struct ToolReport {
 }
 
 /// The result of one property.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PropertyReport {
     /// The machine-readable name, in kebab case.
@@ -72,7 +74,7 @@ pub struct PropertyReport {
 }
 
 /// The outcome of a property.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "outcome", rename_all = "camelCase")]
 pub enum Outcome {
     /// The property held in all tries that checked it.
@@ -106,7 +108,7 @@ pub enum Outcome {
 }
 
 /// A useful observation that is not a failure.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Note {
     /// The tool; `None` if the note is about the plugin.
@@ -120,7 +122,7 @@ pub struct Note {
 }
 
 /// A call that reproduces an observation, shrunk as far as possible.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Example {
     /// The tool to call.
@@ -129,6 +131,7 @@ pub struct Example {
     pub params: Value,
     /// The workspace before the call.
     #[serde(serialize_with = "described")]
+    #[schemars(with = "std::collections::BTreeMap<String, String>")]
     pub files: Files,
 }
 

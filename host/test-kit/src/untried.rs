@@ -5,6 +5,7 @@ mod suggestion;
 use std::collections::BTreeMap;
 
 use airlock_host::tool::{RejectedTool, ToolDefinition};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::files::Files;
@@ -14,7 +15,7 @@ use super::property::Gap;
 use super::report::{Outcome, PropertyReport};
 
 /// A part of a tool that no try could check.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Untried {
     /// The tool.
@@ -34,7 +35,7 @@ pub struct Untried {
 }
 
 /// The reason why a part of a tool could not be checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum UntriedKind {

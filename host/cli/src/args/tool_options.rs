@@ -345,7 +345,7 @@ mod tests {
             match (read, expected) {
                 (Ok(count), Ok(expected)) => assert_eq!(count, expected, "{line}"),
                 (Err(failure), Err(expected)) => {
-                    let json = failure.to_json().to_string();
+                    let json = serde_json::to_string(&failure.object()).unwrap();
                     assert!(json.contains(expected), "{line}: {json}");
                 }
                 (read, _) => panic!("{line}: {:?}", read.ok()),

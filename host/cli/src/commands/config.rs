@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use airlock_desk::configuration::{
-    self, Checked, Given, Operator, Problem, Role as Whose, Setting, Settings,
+    self, Checked, Given, Operator, Problem, Role as Whose, Settings,
 };
 use airlock_desk::store::{StoreChoice, StoreOptions};
 use airlock_render::{Block, Line, Role};
 use airlock_rules::{Budget, RuleSet};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::bundled::CATALOG;
+use crate::documents::config::{ConfigCheck, ConfigFile, Setting};
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::{Output, show_on_stderr};
 
@@ -56,17 +57,11 @@ fn check(request: &Request, out: &mut Output) -> Result<Exit, Failure> {
     Ok(report(&checked, told, out))
 }
 
-fn report(checked: &[Checked], settings: Option<Vec<Told>>, out: &mut Output) -> Exit {
-    let files: Vec<Value> = checked.iter().map(as_json).collect();
-    let mut object = json!({ "files": files });
-    if let Some(settings) = &settings {
-        let settings = settings.iter().map(|it| {
-            let value = json!({"value": it.value, "from": it.from});
-            (it.key.to_owned(), value)
-        });
-        object["settings"] = Value::Object(settings.collect());
-    }
-    out.json(&object);
+fn report(checked: &[Checked], settings: Option<Vec<Named>>, out: &mut Output) -> Exit {
+    out.json(&ConfigCheck {
+        files: checked.iter().map(ConfigFile::from).collect(),
+        settings: (settings.as_ref()).map(|all| all.iter().map(|(key, it)| (*key, it)).collect()),
+    });
     let problems: Vec<&Problem> = checked.iter().flat_map(|it| &it.problems).collect();
     if !out.is_json() {
         for one in checked {
@@ -92,16 +87,6 @@ fn report(checked: &[Checked], settings: Option<Vec<Told>>, out: &mut Output) ->
     }
 }
 
-fn as_json(checked: &Checked) -> Value {
-    json!({
-        "whose": checked.role,
-        "path": checked.path,
-        "found": checked.is_found,
-        "problems": checked.problems,
-        "notes": checked.notes,
-    })
-}
-
 fn described(checked: &Checked) -> Block {
     let state = match (checked.is_found, checked.problems.len()) {
         (false, _) => "there is none".to_owned(),
@@ -118,22 +103,14 @@ fn described(checked: &Checked) -> Block {
     Block::new().named(Role::Title, &whose, &text, 2)
 }
 
-/// A setting, for people and programs.
-struct Told {
-    key: &'static str,
-    value: Value,
-    from: String,
+/// A setting and its key, for people and programs.
+type Named = (&'static str, Setting);
+
+fn of<T>(key: &'static str, setting: &configuration::Setting<T>, value: impl Into<Value>) -> Named {
+    (key, Setting::new(setting.origin.to_string(), value))
 }
 
-fn of<T>(key: &'static str, setting: &Setting<T>, value: impl Into<Value>) -> Told {
-    Told {
-        key,
-        value: value.into(),
-        from: setting.origin.to_string(),
-    }
-}
-
-fn effective(settings: &Settings, config: Option<&Path>) -> Result<Vec<Told>, Failure> {
+fn effective(settings: &Settings, config: Option<&Path>) -> Result<Vec<Named>, Failure> {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let workspace = settings
         .workspace
@@ -174,41 +151,34 @@ fn effective(settings: &Settings, config: Option<&Path>) -> Result<Vec<Told>, Fa
 }
 
 /// Returns each rule with its verdict, in order.
-fn rules(key: &'static str, set: &RuleSet, from: &str) -> Told {
+fn rules(key: &'static str, set: &RuleSet, from: &str) -> Named {
     let rules = set.rules.iter();
-    let told: Vec<String> = rules
+    let texts: Vec<String> = rules
         .map(|it| format!("{}: {}", it.name, it.then))
         .collect();
-    Told {
-        key,
-        value: told.into(),
-        from: from.to_owned(),
-    }
+    (key, Setting::new(from, texts))
 }
 
-fn budget(settings: &Settings) -> Told {
+fn budget(settings: &Settings) -> Named {
     let (operator, own) = (
         settings.operator_rules.budget,
         settings.workspace_rules.budget,
     );
     let budget = operator.narrowed_by(own);
-    let value = if budget == Budget::default() {
-        Value::from("none")
+    let text = if budget == Budget::default() {
+        "none".to_owned()
     } else {
-        budget.to_string().into()
+        budget.to_string()
     };
-    Told {
-        key: "budget",
-        value,
-        from: if own == Budget::default() {
-            "the operator".to_owned()
-        } else {
-            "the operator and the workspace".to_owned()
-        },
-    }
+    let from = if own == Budget::default() {
+        "the operator"
+    } else {
+        "the operator and the workspace"
+    };
+    ("budget", Setting::new(from, text))
 }
 
-fn store(config: Option<&Path>) -> Result<Told, Failure> {
+fn store(config: Option<&Path>) -> Result<Named, Failure> {
     let named = StoreOptions {
         store: None,
         config: config.map(Path::to_owned),
@@ -221,26 +191,23 @@ fn store(config: Option<&Path>) -> Result<Told, Failure> {
         (false, Some(file)) => file,
         (false, None) => "the default".to_owned(),
     };
-    Ok(Told {
-        key: "store",
-        value: choice.location.without_password().into(),
-        from,
-    })
+    let location = choice.location.without_password();
+    Ok(("store", Setting::new(from, location)))
 }
 
-fn table(settings: &[Told]) -> Block {
-    let longest = settings.iter().map(|it| it.key.len()).max();
+fn table(settings: &[Named]) -> Block {
+    let longest = settings.iter().map(|(key, _)| key.len()).max();
     let columns = longest.unwrap_or(0);
     settings.iter().fold(
         Block::from(Line::new().with_role(Role::Title, "What holds here:")),
-        |block, it| {
+        |block, (key, it)| {
             let value = match &it.value {
                 Value::String(text) => text.clone(),
                 Value::Null => "for ever".to_owned(),
                 Value::Array(list) if list.is_empty() => "none".to_owned(),
                 value => value.to_string(),
             };
-            block.fact(columns, it.key, &format!("{value}  (from {})", it.from))
+            block.fact(columns, key, &format!("{value}  (from {})", it.from))
         },
     )
 }

@@ -7,15 +7,14 @@ use std::fmt::Display;
 
 use airlock_desk::plugin::Loaded;
 use airlock_host::load::WORLD_VERSION;
-use airlock_host::tool::{RejectedTool, ToolDefinition, portable};
+use airlock_host::tool::{ToolDefinition, portable};
 use airlock_host::{Limits, Plugin, Policy};
 use airlock_render::{Block, Line, Role};
-use serde::Serialize;
-use serde_json::{Value, json};
 
 #[cfg(feature = "author")]
 use crate::commands::author::misfit;
 use crate::commands::params::{self, table};
+use crate::documents::plugins::{Fit, Grants, Inspection, PluginFacts};
 use crate::failure::{Exit, Failure};
 use crate::load;
 use crate::terminal::interrupt::Interrupt;
@@ -56,23 +55,13 @@ pub async fn inspect(
             block.own_fact(NAMES, name, &text)
         });
     out.show(&with_tools(block, &loaded));
-    out.json(&Described {
+    out.json(&Inspection {
         about,
         name: loaded.name(),
         tools: loaded.tools(),
         rejected: loaded.rejected(),
     });
     Ok(Exit::Done)
-}
-
-/// The JSON output. Schemas are written as their original text.
-#[derive(Serialize)]
-struct Described<'a> {
-    #[serde(flatten)]
-    about: Value,
-    name: &'a str,
-    tools: Vec<&'a ToolDefinition>,
-    rejected: &'a [RejectedTool],
 }
 
 /// Named facts.
@@ -93,16 +82,25 @@ fn facts_of_plugin(plugin: &Plugin, policy: &Policy) -> Facts {
     ]
 }
 
-fn describe_plugin(plugin: &Plugin, policy: &Policy) -> Value {
-    json!({
-        "digest": plugin.digest().to_string(),
-        "size": plugin.size(),
-        "worldVersion": plugin.world_version(),
+fn describe_plugin<'a>(plugin: &'a Plugin, policy: &Policy) -> PluginFacts<'a> {
+    PluginFacts {
+        digest: plugin.digest().to_string(),
         // A loaded plugin fits.
-        "fit": {"world": world(WORLD_VERSION), "builtFor": plugin.world_version(), "differences": []},
-        "imports": plugin.imports(),
-        "grants": {"workspace": policy.workspace, "description": policy.to_string()},
-    })
+        fit: Some(Fit {
+            built_for: Some(plugin.world_version()),
+            differences: Vec::new(),
+            world: world(WORLD_VERSION),
+        }),
+        grants: Grants {
+            description: policy.to_string(),
+            workspace: policy.workspace,
+        },
+        imports: Some(plugin.imports()),
+        native: None,
+        size: Some(plugin.size()),
+        state_version: None,
+        world_version: Some(plugin.world_version()),
+    }
 }
 
 fn with_tools(block: Block, loaded: &Loaded) -> Block {

@@ -3,7 +3,6 @@
 mod entry;
 mod filter;
 
-use airlock_desk::record::Log;
 use airlock_desk::session::{SessionChoice, real_path};
 use airlock_desk::store::{self, Store, StoreOptions, WhenMissing};
 use airlock_host::effects::Effects;
@@ -15,6 +14,7 @@ use entry::Entry;
 pub use filter::{Filter, State};
 
 use crate::commands::context::chosen;
+use crate::documents::log::Log;
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 

@@ -7,7 +7,6 @@ use std::collections::HashMap;
 
 use airlock_desk::discard;
 use airlock_desk::marks::Marks;
-use airlock_desk::record::{Entry, Pending, Unreadable};
 use airlock_desk::session::SessionChoice;
 use airlock_desk::store::{self, Store, StoreOptions, WhenMissing};
 use airlock_host::PendingAction;
@@ -19,6 +18,7 @@ use airlock_render::{Block, Line, Role};
 use self::lookalikes::Lookalikes;
 use crate::commands::context::chosen;
 use crate::commands::recovered;
+use crate::documents::actions::{Entry, PendingList, PendingRest, Unreadable};
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::{Output, on_stderr, show_on_stderr};
 use crate::terminal::time;
@@ -43,9 +43,12 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
     let listing = Listing::read(&store, request.verbose, read).await?;
     tell_of_expired(listing.expired);
     let unreadable = store.unreadable(Some(&session)).await?;
-    out.json(&Pending {
+    out.json(&PendingList {
         pending: listing.entries().collect(),
-        unreadable: unreadable.iter().map(Unreadable::new).collect(),
+        rest: PendingRest {
+            error: None,
+            unreadable: unreadable.iter().map(Unreadable::new).collect(),
+        },
     });
     if out.is_json() {
         return Ok(Exit::Done);

@@ -2,9 +2,9 @@
 
 use airlock_desk::plugin::BundledKind;
 use airlock_render::{Line, Role};
-use serde_json::json;
 
 use crate::bundled::CATALOG;
+use crate::documents::plugins::{BundledPlugin, BundledPlugins};
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 
@@ -20,18 +20,21 @@ pub fn list(out: &mut Output) -> Result<Exit, Failure> {
         let line = Line::new().with_role(Role::Title, name).with("  ");
         out.line(line.with(plugin.about).hanging(width + 2));
     }
-    let described = CATALOG.all().iter().map(|plugin| {
-        let mut described = json!({
-            "name": plugin.name,
-            "about": plugin.about,
-            "digest": plugin.kind.digest().to_string(),
-        });
-        match plugin.kind {
-            BundledKind::Component { bytes, .. } => described["size"] = bytes.len().into(),
-            BundledKind::Native(_) => described["native"] = true.into(),
+    let plugins = CATALOG.all().iter().map(|plugin| {
+        let (native, size) = match plugin.kind {
+            BundledKind::Component { bytes, .. } => (None, Some(bytes.len())),
+            BundledKind::Native(_) => (Some(true), None),
+        };
+        BundledPlugin {
+            about: plugin.about,
+            digest: plugin.kind.digest().to_string(),
+            name: plugin.name,
+            native,
+            size,
         }
-        described
     });
-    out.json(&json!({ "plugins": described.collect::<Vec<_>>() }));
+    out.json(&BundledPlugins {
+        plugins: plugins.collect(),
+    });
     Ok(Exit::Done)
 }

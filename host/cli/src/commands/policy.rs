@@ -4,16 +4,16 @@ mod path;
 
 use std::path::Path;
 
-use airlock_desk::approval::{Spent, Wanted};
+use airlock_desk::approval::Wanted;
 use airlock_desk::configuration::{Given, Settings};
 use airlock_desk::store::{self, Store, StoreOptions, WhenMissing};
 use airlock_host::store::ActionRecord;
 use airlock_render::{Block, Line, Role};
-use airlock_rules::{Because, By, Judgement, Verdict};
-use serde_json::{Value, json};
+use airlock_rules::{Because, Judgement, Verdict};
 
 use crate::bundled::CATALOG;
 use crate::commands::rehearsed;
+use crate::documents::policy::{ActionVerdicts, PolicyExplanation};
 use crate::failure::{Exit, Failure};
 use crate::rules;
 use crate::terminal::output::Output;
@@ -67,12 +67,12 @@ async fn explain_action(
     let of_model = judge.judge(&wanted, decide.verdict()).await;
     let on_the_line = judge.judge(&wanted, Verdict::Allow).await;
     let spent = judge.spent(workspace).await?;
-    out.json(&json!({
-        "action": action.id,
-        "label": action.label,
-        "model": to_json(&of_model),
-        "commandLine": to_json(&on_the_line),
-        "budget": spent.map(|spent| budget_json(&spent)),
+    out.json(&PolicyExplanation::Action(ActionVerdicts {
+        action: action.id.as_str(),
+        budget: spent.map(Into::into),
+        command_line: (&on_the_line).into(),
+        label: &action.label,
+        model: (&of_model).into(),
     }));
     let label = Line::new().with_quoted(Role::Plain, &*action.label);
     let block = verdicts(Block::new().line(label), &of_model, &on_the_line);
@@ -124,50 +124,4 @@ fn verdict_text(verdict: Verdict) -> &'static str {
 fn reason(block: Block, because: &Because) -> Block {
     let line = format!("{}: {because}", because.verdict);
     block.line(Line::from(line).indented(2).hanging(4))
-}
-
-fn to_json(judgement: &Judgement) -> Value {
-    let because = judgement.because.iter().map(|it| {
-        let (by, name) = match &it.by {
-            By::Rule(name) => ("rule", Some(name)),
-            By::WorkspaceRule(name) => ("workspace-rule", Some(name)),
-            By::Control(name) => ("control-file", Some(name)),
-            By::Unverified => ("unverified", None),
-            By::TooMuchInside => ("too-much-inside", None),
-            By::TooManyFiles => ("too-many-files", None),
-            By::UnknownToGit => ("unknown-to-git", None),
-            By::Budget(_) => ("budget", None),
-            _ => ("default", None),
-        };
-        json!({
-            "verdict": it.verdict,
-            "by": by,
-            "name": name,
-            "count": it.count,
-            "paths": it.paths,
-            "text": it.to_string(),
-        })
-    });
-    let totals = judgement
-        .totals
-        .map(|it| json!({"files": it.files, "bytes": it.bytes, "deletions": it.deletions}));
-    json!({
-        "verdict": judgement.verdict,
-        "because": because.collect::<Vec<_>>(),
-        "changes": totals,
-    })
-}
-
-fn budget_json(spent: &Spent) -> Value {
-    let budget = &spent.budget;
-    json!({
-        "files": budget.files,
-        "bytes": budget.bytes.map(|it| it.0),
-        "deletions": budget.deletions,
-        "spent": {
-            "files": spent.spent.files,
-            "bytes": spent.spent.bytes,
-            "deletions": spent.spent.deletions,
-        },
-    })
 }

@@ -8,8 +8,9 @@ use airlock_host::{Limits, Session};
 use airlock_render::{Block, Role};
 
 use crate::commands::context::{CommandContext, OwnDecisions, reopened};
-use crate::commands::run::{Report, give_up};
+use crate::commands::run::give_up;
 use crate::commands::{rehearsed, still_pending};
+use crate::documents::calls::CallReport;
 use crate::failure::{Exit, Failure};
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::{Output, show_on_stderr};
@@ -54,7 +55,7 @@ pub async fn refresh(request: &Request, verbose: u8, out: &mut Output) -> Result
     out.show(&Block::call(&outcome));
     let failure = give_up(&context, &store, &outcome.pushed).await?;
     let pending = context.session.pending().await?;
-    out.json(&Report::new(&outcome, &pending, None, failure.as_ref()));
+    out.json(&CallReport::new(&outcome, &pending, None, failure.as_ref()));
     if let (Some(failure), false) = (&failure, out.is_json()) {
         failure.report_on_stderr();
     }

@@ -10,16 +10,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use airlock_desk::decider;
-use airlock_desk::resolution::{self, Resolved};
+use airlock_desk::resolution::Resolved;
 use airlock_desk::store::{self, Store, StoreOptions, WhenMissing};
 use airlock_desk::target::{self, Target};
 use airlock_host::pending::Decision;
 use airlock_host::{Limits, Resolution, Session};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::commands::context::{CommandContext, OwnDecisions, chosen, reopened};
 use crate::commands::recovered;
 use crate::commands::review::ReviewName;
+use crate::documents::calls::{ResolutionReport, ResolutionReports};
 use crate::failure::{Exit, Failure};
 use crate::input;
 use crate::rules;
@@ -71,7 +72,7 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
     recovered::recover_session(&store, &session).await?;
     let mut targets = request.scope.targets(&request.target, &store).await?;
     if targets.is_empty() {
-        out.json(&json!({"resolved": []}));
+        out.json(&ResolutionReports::default());
         out.line("Nothing here is stale, or pending.");
         return Ok(Exit::Done);
     }
@@ -110,8 +111,10 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
             Ok(Ended::Resolved(ended)) => ended,
             // Decisions that were already carried out must still be reported.
             Err(failure) if out.is_json() && !reports.is_empty() => {
-                let resolved = all(&reports);
-                out.json(&json!({"resolved": resolved, "error": failure.to_json()}));
+                out.json(&ResolutionReports {
+                    error: Some(failure.object()),
+                    ..ResolutionReports::new(&reports)
+                });
                 return Ok(failure.exit());
             }
             Err(failure) if request.scope.is_several() && !out.is_json() => {
@@ -132,7 +135,7 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
         out.show(&resolved.block());
         reports.push(resolved);
     }
-    out.json(&json!({"resolved": all(&reports)}));
+    out.json(&ResolutionReports::new(&reports));
     if desk.interrupt.happened() {
         return Err(Failure::interrupted());
     }
@@ -148,10 +151,6 @@ fn tell_how_many_stay(count: usize) {
         1 => on_stderr("1 action stays pending."),
         _ => on_stderr(format!("{count} actions stay pending.")),
     }
-}
-
-fn all(resolved: &[Resolved]) -> Vec<resolution::Report<'_>> {
-    resolved.iter().map(Resolved::report).collect()
 }
 
 /// Returns whether to show the action and ask: on a terminal, unless the command line has both the
@@ -248,7 +247,10 @@ impl Desk<'_> {
         let Err(error) = &failed.outcome else {
             return Ok(Exit::Done);
         };
-        out.json(&json!({"resolved": all(before), "failed": failed.report()}));
+        out.json(&ResolutionReports {
+            failed: Some(ResolutionReport::new(failed)),
+            ..ResolutionReports::new(before)
+        });
         let failure = if self.interrupt.happened() {
             Failure::interrupted()
         } else {

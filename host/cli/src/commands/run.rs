@@ -14,23 +14,18 @@ use airlock_desk::configuration::Grant;
 use airlock_desk::decider;
 use airlock_desk::discard;
 use airlock_desk::plugin::Loaded;
-use airlock_desk::record::ActionSummary;
-use airlock_desk::resolution::{self, Resolved};
 use airlock_desk::session::{SessionChoice, real_path};
 use airlock_desk::store::{self, Store, StoreOptions, WhenMissing};
-use airlock_host::content::{CallOutcome, Content};
-use airlock_host::effects::ActionEffects;
-use airlock_host::json::Json;
-use airlock_host::pending::{Decision, StackedAction};
+use airlock_host::content::CallOutcome;
+use airlock_host::pending::Decision;
 use airlock_host::policy::Rehearse;
 use airlock_host::{Limits, PendingAction, Policy, Session};
 use airlock_render::{Block, Line, Role};
-use serde::Serialize;
-use serde_json::Value;
 
 use crate::commands::context::{CommandContext, OwnDecisions};
 use crate::commands::params::given::Given;
 use crate::commands::{rehearsed, still_pending};
+use crate::documents::calls::CallReport;
 use crate::failure::{Exit, Failure};
 use crate::rules;
 use crate::terminal::confirming::{self, OperatorRules};
@@ -136,7 +131,7 @@ pub async fn run(
         Err(error) => (Vec::new(), Some(Failure::from(error))),
     };
     let failure = given_up.unwrap_or_else(Some).or(unread);
-    out.json(&Report::new(
+    out.json(&CallReport::new(
         &outcome,
         &pending,
         resolved.last(),
@@ -270,46 +265,4 @@ pub(super) async fn give_up(
     Ok(Some(
         Failure::new(Exit::Failed, "volatile", message).with_hint(hint),
     ))
-}
-
-/// The JSON output: the call's result, the pending actions, and the decision.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Report<'a> {
-    content: &'a [Content],
-    details: &'a Option<Json>,
-    is_error: bool,
-    /// The effects that the host saw in rehearsals of the pushed actions. Omitted if there are
-    /// none.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    effects: Vec<ActionEffects>,
-    /// The pending actions of the session after the decisions, topmost first.
-    pending: Vec<ActionSummary<'a>>,
-    /// The last decision. If one failed, it is the failed one.
-    resolved: Option<resolution::Report<'a>>,
-    /// The reason why the command failed although the call did not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<Value>,
-}
-
-impl<'a> Report<'a> {
-    pub fn new(
-        outcome: &'a CallOutcome,
-        pending: &'a [StackedAction],
-        resolved: Option<&'a Resolved>,
-        error: Option<&Failure>,
-    ) -> Self {
-        let pending = pending
-            .iter()
-            .map(|stacked| ActionSummary::new(&stacked.action));
-        Self {
-            content: &outcome.content,
-            details: &outcome.details,
-            is_error: error.is_some(),
-            effects: outcome.effects.clone(),
-            pending: pending.collect(),
-            resolved: resolved.map(Resolved::report),
-            error: error.map(Failure::to_json),
-        }
-    }
 }

@@ -1,6 +1,5 @@
 //! `airlock show`: shows everything that is known about an action.
 
-use airlock_desk::record::Record;
 use airlock_desk::store::{self, Store, StoreOptions, WhenMissing};
 use airlock_host::effects::Effects;
 use airlock_host::pending::CallRecord;
@@ -9,6 +8,7 @@ use airlock_host::store::ActionRecord;
 use airlock_render::{Block, Line, Role};
 
 use crate::commands::{recovered, rehearsed, review};
+use crate::documents::actions::Record;
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 use crate::terminal::time;

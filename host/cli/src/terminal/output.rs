@@ -5,7 +5,6 @@ use std::io::{self, Write};
 
 use airlock_render::{Block, Line, Renderer, escape_json};
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use crate::terminal::pager::Pager;
 use crate::terminal::style;
@@ -118,7 +117,7 @@ impl Output {
     }
 
     /// Ends the current list, and adds the object's other members.
-    pub fn end_json_list(&mut self, others: &Map<String, Value>) {
+    pub fn end_json_list(&mut self, others: &impl Serialize) {
         if !self.is_json() {
             return;
         }

@@ -7,6 +7,7 @@ use std::{env, fs};
 
 use airlock_host::regular::read_regular_file;
 use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::file::File;
@@ -31,7 +32,7 @@ const SYSTEM: &str = r"C:\ProgramData\airlock\airlock-host.toml";
 const MAX_BYTES: u64 = 1 << 20;
 
 /// The role of a configuration file, which determines its owner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// The file that the operator named on the command line, in place of the user's.

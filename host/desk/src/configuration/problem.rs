@@ -4,32 +4,33 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A problem in a file. Displays as `FILE:LINE:COLUMN: MESSAGE`, with the line below it if there is
 /// one. The text may quote the file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Problem {
-    /// The file.
-    pub path: PathBuf,
     /// The position in the file; `None` if the problem concerns all of it.
     #[serde(flatten)]
     pub place: Option<Position>,
     /// The problem, as a clause.
     pub message: String,
+    /// The file.
+    pub path: PathBuf,
 }
 
 /// A position in a text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[non_exhaustive]
 pub struct Position {
-    /// The line, counted from 1.
-    pub line: usize,
     /// The column in characters, counted from 1.
     pub column: usize,
     /// The text of the line, or a part of it.
     excerpt: String,
+    /// The line, counted from 1.
+    pub line: usize,
     /// The number of characters of the excerpt before the wrong part.
     #[serde(skip)]
     before: usize,

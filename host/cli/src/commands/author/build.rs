@@ -8,10 +8,10 @@ use airlock_author::build::{
 };
 use airlock_host::Limits;
 use airlock_render::{Block, Line, Role};
-use serde_json::{Value, json};
 
 use super::StderrReporter;
 use crate::commands::inspect::lost_by_clients;
+use crate::documents::author::{BuildReport, SdkVersion};
 use crate::failure::{Exit, Failure};
 use crate::load;
 use crate::terminal::interrupt::Interrupt;
@@ -121,7 +121,16 @@ fn report(built: &Built, out: &mut Output) {
         .fact(NAMES, "tools", &tools(built).join("\n"));
     out.show(&block);
     warn_of_lost(built);
-    out.json(&to_json(built));
+    out.json(&BuildReport {
+        digest: built.plugin.digest().to_string(),
+        language: built.language.name(),
+        name: &built.about.name,
+        path: built.path.display().to_string(),
+        sdk: (built.about.sdk.as_ref()).map(|(name, version)| SdkVersion { name, version }),
+        size: built.plugin.size(),
+        tools: tools(built),
+        version: built.about.version.as_deref(),
+    });
 }
 
 /// Warns of parts of the schemas that MCP clients don't get.
@@ -132,20 +141,4 @@ fn warn_of_lost(built: &Built) {
             show_on_stderr(&Block::new().own_named(Role::Error, "warning:", &message, 2));
         }
     }
-}
-
-fn to_json(built: &Built) -> Value {
-    let mut object = json!({
-        "path": built.path.display().to_string(),
-        "language": built.language.name(),
-        "name": built.about.name,
-        "version": built.about.version,
-        "size": built.plugin.size(),
-        "digest": built.plugin.digest().to_string(),
-        "tools": tools(built),
-    });
-    if let Some((name, version)) = &built.about.sdk {
-        object["sdk"] = json!({"name": name, "version": version});
-    }
-    object
 }

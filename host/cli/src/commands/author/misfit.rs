@@ -5,10 +5,10 @@ use std::ffi::OsStr;
 use airlock_author::fit::{self, Fit};
 use airlock_desk::plugin::Source;
 use airlock_render::{Block, Line, Role};
-use serde_json::json;
 
 use crate::bundled::CATALOG;
 use crate::commands::inspect::NAMES;
+use crate::documents::error::ErrorDocument;
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 
@@ -24,7 +24,10 @@ pub fn explain(plugin: &OsStr, failure: Failure, out: &mut Output) -> Result<Exi
         return Err(failure);
     }
     out.show(&block(plugin, &fit));
-    out.json(&json!({"error": failure.to_json(), "fit": fit}));
+    out.json(&ErrorDocument {
+        error: failure.object(),
+        fit: Some((&fit).into()),
+    });
     Ok(if out.is_json() {
         failure.exit()
     } else {

@@ -7,8 +7,8 @@ use airlock_author::new::{
     NewLanguage, NewOptions, Project, Template, Updated, check_name, new as new_project, update_sdk,
 };
 use airlock_render::{Block, Line, Role};
-use serde_json::json;
 
+use crate::documents::author::ProjectReport;
 use crate::failure::{Exit, Failure};
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::Output;
@@ -68,12 +68,7 @@ async fn create(mut wanted: NewProject, out: &mut Output) -> Result<Exit, Failur
         checkout: checkout.as_deref(),
     })?;
     out.show(&created_block(&project));
-    out.json(&json!({
-        "path": project.folder.display().to_string(),
-        "files": project.files,
-        "sdk": project.sdk,
-        "commands": project.commands,
-    }));
+    out.json(&ProjectReport::from(&project));
     Ok(Exit::Done)
 }
 
@@ -152,12 +147,7 @@ fn listed(block: Block, line: &str) -> Block {
 fn update(folder: &Path, out: &mut Output) -> Result<Exit, Failure> {
     let updated = update_sdk(folder)?;
     out.show(&now_there(&updated));
-    out.json(&json!({
-        "before": updated.before,
-        "version": updated.version,
-        "changed": updated.changed,
-        "commands": updated.commands,
-    }));
+    out.json(&ProjectReport::from(&updated));
     Ok(Exit::Done)
 }
 

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 
 use airlock_host::{Error, Limits, Plugin};
 use airlock_render::shell;
-use airlock_test_kit::{Cases, HarnessError, Report, Settings, examine};
-use serde_json::{Value, json};
+use airlock_test_kit::{Cases, HarnessError, Settings, examine};
 
+use crate::documents::author::TestReport;
 use crate::failure::{Exit, Failure};
 use crate::load;
 use crate::terminal::interrupt::Interrupt;
@@ -87,17 +87,17 @@ pub async fn test(request: &Request, verbose: u8, out: &mut Output) -> Result<Ex
         })?;
     }
     let passed = report.passed() && (!request.strict || report.untried.is_empty());
-    out.json(&json!({
-        "name": plugin.name(),
-        "digest": plugin.digest().to_string(),
-        "component": found.component.to_string_lossy(),
-        "built": found.built,
-        "passed": passed,
-        "held": report.passed(),
-        "strict": request.strict,
-        "counts": counts(&report),
-        "report": report,
-    }));
+    out.json(&TestReport {
+        built: found.built,
+        component: &found.component.to_string_lossy(),
+        counts: (&report).into(),
+        digest: plugin.digest().to_string(),
+        held: report.passed(),
+        name: plugin.name(),
+        passed,
+        report: &report,
+        strict: request.strict,
+    });
     Ok(if passed { Exit::Done } else { Exit::Failed })
 }
 
@@ -153,18 +153,6 @@ fn quoted(path: &Path) -> String {
 /// Returns a seed that is short enough to type.
 fn random_seed() -> u64 {
     RandomState::new().hash_one(0) % 1_000_000
-}
-
-fn counts(report: &Report) -> Value {
-    let properties = report.counts();
-    json!({
-        "cases": report.cases.len(),
-        "brokenCases": report.broken_cases(),
-        "held": properties.held,
-        "broken": properties.broken,
-        "untried": properties.untried,
-        "notApplicable": properties.not_applicable,
-    })
 }
 
 impl From<HarnessError> for Failure {

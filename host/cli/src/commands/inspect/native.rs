@@ -2,9 +2,9 @@
 
 use airlock_host::Policy;
 use airlock_host::native::NativeProducer;
-use serde_json::{Value, json};
 
 use super::Facts;
+use crate::documents::plugins::{Grants, PluginFacts};
 
 /// The limits of the host's own code, worded like a policy.
 const GRANTS: &str = "workspace: read, and change while applying; nothing else";
@@ -21,11 +21,18 @@ pub fn facts(native: &NativeProducer) -> Facts {
     ]
 }
 
-pub fn describe(native: &NativeProducer, policy: &Policy) -> Value {
-    json!({
-        "native": true,
-        "digest": native.digest().to_string(),
-        "stateVersion": native.state_version(),
-        "grants": {"workspace": policy.workspace, "description": GRANTS},
-    })
+pub fn describe(native: &NativeProducer, policy: &Policy) -> PluginFacts<'static> {
+    PluginFacts {
+        digest: native.digest().to_string(),
+        fit: None,
+        grants: Grants {
+            description: GRANTS.to_owned(),
+            workspace: policy.workspace,
+        },
+        imports: None,
+        native: Some(true),
+        size: None,
+        state_version: Some(native.state_version()),
+        world_version: None,
+    }
 }

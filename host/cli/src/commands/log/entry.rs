@@ -2,12 +2,13 @@
 
 use std::time::SystemTime;
 
-use airlock_desk::record::{DeniedEntry, LogEntry, Record};
 use airlock_host::pending::DecidedBy;
 use airlock_host::store::{ActionRecord, DeniedAction};
 use airlock_render::Block;
 
 use super::filter::State;
+use crate::documents::actions::Record;
+use crate::documents::log::{DeniedEntry, LogEntry};
 use crate::terminal::time;
 
 /// An entry of the log.

@@ -1,14 +1,13 @@
 //! The pending actions of all sessions, however many there are, read and printed session by
 //! session.
 
-use airlock_desk::record::Unreadable;
 use airlock_desk::store::Store;
 use airlock_host::pending::SessionId;
 use airlock_host::store::Scope;
 use airlock_render::Block;
-use serde_json::{Map, json};
 
 use super::{Listing, tell_of_expired, warn_of};
+use crate::documents::actions::{PendingRest, Unreadable};
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 
@@ -36,17 +35,18 @@ pub async fn list(store: &Store, verbose: bool, out: &mut Output) -> Result<Exit
         Ok(unreadable) => unreadable,
         // The entries that were already printed must still form a complete object.
         Err(failure) if out.is_json() => {
-            out.end_json_list(&Map::from_iter([("error".to_owned(), failure.to_json())]));
+            out.end_json_list(&PendingRest {
+                error: Some(failure.object()),
+                unreadable: Vec::new(),
+            });
             return Ok(failure.exit());
         }
         Err(failure) => return Err(failure),
     };
-    let mut others = Map::new();
-    if !unreadable.is_empty() {
-        let unreadable: Vec<_> = unreadable.iter().map(Unreadable::new).collect();
-        others.insert("unreadable".to_owned(), json!(unreadable));
-    }
-    out.end_json_list(&others);
+    out.end_json_list(&PendingRest {
+        error: None,
+        unreadable: unreadable.iter().map(Unreadable::new).collect(),
+    });
     if pages.actions == 0 {
         out.line("Nothing is pending.");
     }

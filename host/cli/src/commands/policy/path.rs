@@ -10,10 +10,10 @@ use airlock_desk::session::real_path;
 use airlock_desk::store::{self, StoreOptions, WhenMissing};
 use airlock_render::{Block, Line};
 use airlock_rules::{By, ControlFile, Judgement, Verdict, built_in, is_for_builds, quoted};
-use serde_json::json;
 
-use super::{to_json, verdicts};
+use super::verdicts;
 use crate::bundled::CATALOG;
+use crate::documents::policy::{ControlFileReport, PathVerdicts, PolicyExplanation};
 use crate::failure::{Exit, Failure};
 use crate::rules;
 use crate::terminal::output::Output;
@@ -32,18 +32,17 @@ pub async fn explain(path: &str, store: &StoreOptions, out: &mut Output) -> Resu
     let on_the_line = judge.judge_path(&workspace, &path, Verdict::Allow).await;
     let control: Vec<_> = control_files(&of_model).collect();
     let builds = is_for_builds(&path);
-    out.json(&json!({
-        "path": path,
-        "workspace": workspace,
-        "controlFiles": control.iter().map(|file| json!({
-            "name": file.name,
-            "does": file.class.does(),
-            "source": file.source,
-            "reviewed": file.reviewed,
-        })).collect::<Vec<_>>(),
-        "builds": builds,
-        "model": to_json(&of_model),
-        "commandLine": to_json(&on_the_line),
+    out.json(&PolicyExplanation::Path(PathVerdicts {
+        builds,
+        command_line: (&on_the_line).into(),
+        control_files: control
+            .iter()
+            .copied()
+            .map(ControlFileReport::from)
+            .collect(),
+        model: (&of_model).into(),
+        path: &path,
+        workspace: &workspace,
     }));
     let about = Line::from(format!("{path}, in {}", workspace.display()));
     let mut block = verdicts(Block::new().line(about), &of_model, &on_the_line);

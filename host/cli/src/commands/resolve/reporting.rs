@@ -11,6 +11,7 @@ use super::Request;
 use crate::commands::context::CommandContext;
 use crate::commands::review;
 use crate::commands::still_pending;
+use crate::documents::calls::ResolutionReport;
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 
@@ -27,7 +28,7 @@ pub(super) async fn report(
     let error = match &resolved.outcome {
         Ok(_) => {
             out.show(&resolved.block());
-            out.json(&resolved.report().with_pending(pending));
+            out.json(&ResolutionReport::new(resolved).with_pending(pending));
             if !out.is_json() {
                 tell_of_others(resolved, pending, context, store, request);
             }
@@ -46,7 +47,7 @@ pub(super) async fn report(
     if !was_tried(error) {
         return Err(failure);
     }
-    out.json(&resolved.report().with_pending(pending));
+    out.json(&ResolutionReport::new(resolved).with_pending(pending));
     if out.is_json() {
         return Ok(Exit::of(error));
     }

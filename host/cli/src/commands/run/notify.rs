@@ -6,20 +6,20 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use airlock_desk::record::Record;
 use airlock_desk::store::Store;
 use airlock_host::pending::{ActionId, ActionState};
 use airlock_host::store::{ActionRecord, DurableStore};
 use airlock_host::{PendingAction, Session};
 use airlock_render::{Line, Role, escape_line};
 use rustix::process::{Pid, Signal, kill_process_group};
-use serde::Serialize;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, Command};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::commands::context::OwnDecisions;
+use crate::documents::actions::Record;
+use crate::documents::calls::Notification;
 use crate::terminal::output::on_stderr;
 
 /// The environment variable that enables it for all calls.
@@ -52,16 +52,6 @@ impl Notifying {
 
 fn is_decided(state: ActionState) -> bool {
     matches!(state, ActionState::Applied | ActionState::Discarded)
-}
-
-/// The JSON that the command reads.
-#[derive(Serialize)]
-struct Told<'a> {
-    event: &'static str,
-    /// The first action of the notification.
-    action: Record<'a>,
-    /// The number of other actions.
-    more: usize,
 }
 
 impl Notifier {
@@ -146,12 +136,12 @@ impl Notifier {
         record: &ActionRecord,
         more: usize,
     ) -> std::io::Result<Option<String>> {
-        let told = Told {
+        let notification = Notification {
             event,
             action: Record::new(record),
             more,
         };
-        let json = serde_json::to_vec(&told)?;
+        let json = serde_json::to_vec(&notification)?;
         let mut child = Command::new("sh")
             .arg("-c")
             .arg(&self.command)

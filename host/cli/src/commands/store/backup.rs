@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use airlock_desk::store::{Location, StoreChoice, StoreOptions, WhenMissing, file};
 use airlock_render::{Line, Role, shell};
-use serde_json::json;
 
+use crate::documents::store::{StoreBackup, StoreRestore};
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 use crate::terminal::size;
@@ -34,7 +34,10 @@ pub async fn backup(to: &Path, store: &StoreOptions, out: &mut Output) -> Result
     let bytes = size_of(to);
     let text = format!("Backed up to {}: {}.", to.display(), size::human(bytes));
     out.line(Line::from(text).hanging(2));
-    out.json(&json!({"backup": to.to_string_lossy(), "bytes": bytes}));
+    out.json(&StoreBackup {
+        backup: &to.to_string_lossy(),
+        bytes,
+    });
     Ok(Exit::Done)
 }
 
@@ -68,7 +71,10 @@ pub async fn restore(from: &Path, store: &StoreOptions, out: &mut Output) -> Res
     let interrupted =
         "Pending actions may have been resolved since that backup, so they are interrupted: ";
     out.line(Line::from(interrupted).with_role(Role::Command, format!("`{list}`")));
-    out.json(&json!({"restored": path.to_string_lossy(), "from": from.to_string_lossy()}));
+    out.json(&StoreRestore {
+        from: &from.to_string_lossy(),
+        restored: &path.to_string_lossy(),
+    });
     Ok(Exit::Done)
 }
 

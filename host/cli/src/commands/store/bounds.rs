@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use airlock_desk::store::{self, StoreOptions, WhenMissing};
 use airlock_render::{Line, Role};
-use serde_json::json;
 
+use crate::documents::store::{StoreForget, StoreLimit, StorePrune, StoreRetention};
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 use crate::terminal::{size, time};
@@ -25,8 +25,10 @@ pub async fn retention(
         store.durable().set_retention(kept).await?;
     }
     let kept = store.durable().retention().await?;
-    let seconds = kept.map(|kept| kept.as_secs());
-    out.json(&json!({"retention": word(kept), "seconds": seconds}));
+    out.json(&StoreRetention {
+        retention: word(kept),
+        seconds: kept.map(|kept| kept.as_secs()),
+    });
     out.line(match kept {
         Some(kept) => format!("Decisions are kept for {}.", time::option(kept)),
         None => "Decisions are kept forever.".to_owned(),
@@ -45,7 +47,9 @@ pub async fn forget(id: &str, store: &StoreOptions, out: &mut Output) -> Result<
         let failure = Failure::usage(format!("the action {id} is not resolved yet"));
         return Err(failure.with_hint(format!("`{discard}` drops it first")));
     }
-    out.json(&json!({"forgotten": id}));
+    out.json(&StoreForget {
+        forgotten: id.as_str(),
+    });
     let label = Line::from("Forgotten: ").with_quoted(Role::Plain, &*record.action.label);
     out.line(label);
     Ok(Exit::Done)
@@ -73,7 +77,7 @@ pub async fn limit(
         store.durable().set_byte_limit(limit).await?;
     }
     let limit = store.durable().byte_limit().await?;
-    out.json(&json!({ "limit": limit }));
+    out.json(&StoreLimit { limit });
     out.line(match limit {
         Some(bytes) => format!("The store may hold {}.", size::human(bytes)),
         None => "The size of the store is not limited.".to_owned(),
@@ -96,11 +100,11 @@ pub async fn prune(
         })?,
     };
     let pruned = store.durable().prune(age).await?;
-    out.json(&json!({
-        "olderThan": time::option(age),
-        "actions": pruned.actions,
-        "plugins": pruned.plugins,
-    }));
+    out.json(&StorePrune {
+        actions: pruned.actions,
+        older_than: time::option(age),
+        plugins: pruned.plugins,
+    });
     out.line(format_args!(
         "Forgot {} older than {}, and {}.",
         counted(pruned.actions, "decision"),

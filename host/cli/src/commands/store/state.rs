@@ -2,9 +2,9 @@
 
 use airlock_desk::store::{self, StoreOptions, WhenMissing};
 use airlock_render::{Block, Line, Role};
-use serde_json::json;
 
 use super::bounds;
+use crate::documents::store::{StoreCheck, StoreStats};
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::{Output, on_stderr};
 use crate::terminal::size;
@@ -26,24 +26,24 @@ pub async fn stats(store: &StoreOptions, out: &mut Output) -> Result<Exit, Failu
         _ => None,
     };
     let location = store.location();
-    out.json(&json!({
-        "store": location,
-        "schema": stats.schema,
-        "sessions": stats.sessions,
-        "pending": stats.pending,
-        "interrupted": stats.interrupted,
-        "lost": stats.lost,
-        "resolving": stats.resolving,
-        "applied": stats.applied,
-        "discarded": stats.discarded,
-        "retention": bounds::word(kept),
-        "plugins": stats.plugins,
-        "pluginBytes": stats.plugin_bytes,
-        "bytes": stats.bytes,
-        "pendingBytes": stats.pending_bytes,
-        "limit": limit,
-        "unreadable": unreadable,
-    }));
+    out.json(&StoreStats {
+        applied: stats.applied,
+        bytes: stats.bytes,
+        discarded: stats.discarded,
+        interrupted: stats.interrupted,
+        limit,
+        lost: stats.lost,
+        pending: stats.pending,
+        pending_bytes: stats.pending_bytes,
+        plugin_bytes: stats.plugin_bytes,
+        plugins: stats.plugins,
+        resolving: stats.resolving,
+        retention: bounds::word(kept),
+        schema: stats.schema,
+        sessions: stats.sessions,
+        store: location.clone(),
+        unreadable,
+    });
     let of_those = match (stats.interrupted, stats.lost) {
         (0, 0) => String::new(),
         (interrupted, 0) => format!(", {interrupted} of them interrupted"),
@@ -86,7 +86,10 @@ pub async fn check(store: &StoreOptions, out: &mut Output) -> Result<Exit, Failu
     let store = store::open(store, WhenMissing::Refuse).await?;
     let problems = store.durable().check().await?;
     let location = store.location();
-    out.json(&json!({"store": location, "problems": problems}));
+    out.json(&StoreCheck {
+        problems: &problems,
+        store: &location,
+    });
     if problems.is_empty() {
         out.line(Line::from(format_args!("{location} has no problems.")).hanging(2));
         return Ok(Exit::Done);

@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn where_nothing_is_built_it_is_told_what_to_do() {
         let folder = TempDir::new().unwrap();
-        let hint = |folder: &Path| not_built(folder).to_json()["hint"].to_string();
+        let hint = |folder: &Path| not_built(folder).object().hint.map(str::to_owned).unwrap();
         assert!(hint(folder.path()).contains("looked in target/wasm32-wasip2/release"));
         fs::write(folder.path().join("Makefile"), "").unwrap();
         assert!(hint(folder.path()).contains("`make -C "));

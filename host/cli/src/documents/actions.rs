@@ -1,71 +1,78 @@
-//! A store's records of actions, as JSON for programs.
+//! Pending and resolved actions: `pending` and `show`.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
+use airlock_desk::marks::Marks;
 use airlock_host::content::Content;
 use airlock_host::effects::{ChangeKind, Effects, EffectsSummary};
 use airlock_host::json::Json;
 use airlock_host::pending::{
-    ActionId, ActionState, CallId, CallRecord, DecidedBy, Decision, DenialRecord, SessionId,
+    ActionId, ActionState, CallId, CallRecord, DecidedBy, Decision, DenialRecord,
 };
 use airlock_host::reads::StaleFile;
-use airlock_host::store::{ActionRecord, DeniedAction, UnreadableAction};
+use airlock_host::store::{ActionRecord, UnreadableAction};
 use airlock_host::{PendingAction, Policy};
 use jiff::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::marks::Marks;
+use super::error::ErrorObject;
+use super::log::Denial;
+use super::model;
 
 /// A summary of an action as it was pushed.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ActionSummary<'a> {
-    id: &'a ActionId,
+    id: &'a str,
     label: &'a str,
     source_tool_name: &'a str,
     source_is_own_tool: bool,
     /// The host's name for the plugin, and its digest.
     plugin_name: &'a str,
     plugin: String,
+    #[schemars(with = "Option<Value>")]
     details: &'a Option<Json>,
     durable: bool,
 }
 
 /// An action in a list.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry<'a> {
     #[serde(flatten)]
     pushed: ActionSummary<'a>,
-    session: &'a SessionId,
+    session: &'a str,
     pushed_at: Option<String>,
     /// The time after which the action can't be applied; omitted if it never expires.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
     attempts: u32,
+    #[schemars(with = "model::ActionState")]
     state: ActionState,
     /// An earlier action that is equal in everything that a listing knows; omitted if there is
     /// none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    same_as: Option<&'a ActionId>,
+    same_as: Option<&'a str>,
     /// The last action applied to the workspace since this one was previewed; omitted if there is
     /// none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    applied_since: Option<&'a ActionId>,
+    applied_since: Option<&'a str>,
     /// The files that this action concerns and that have changed since its preview. Omitted if
     /// there are none or if this can't be determined.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schemars(with = "Vec<model::StaleFile>")]
     stale: &'a [StaleFile],
     /// The call that pushed the action; it may have pushed others too.
-    call_id: Option<&'a CallId>,
+    call_id: Option<&'a str>,
     /// The details of the call; omitted if not requested or no longer known.
     #[serde(skip_serializing_if = "Option::is_none")]
     call: Option<Call<'a>>,
     /// The effects that the host saw in the rehearsal; omitted if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    effects: Option<Seen<'a>>,
+    effects: Option<EffectsView<'a>>,
     /// The argument for `resolve --review`; omitted if the effects are incomplete or the action is
     /// resolved.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,9 +80,9 @@ pub struct Entry<'a> {
 }
 
 /// The effects of a rehearsal, in the requested detail.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-enum Seen<'a> {
+enum EffectsView<'a> {
     Counted {
         verified: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,14 +90,14 @@ enum Seen<'a> {
         /// The number of changes of each kind.
         counts: BTreeMap<&'static str, u64>,
     },
-    All(&'a Effects),
+    All(#[schemars(with = "model::Effects")] &'a Effects),
 }
 
-impl<'a> Seen<'a> {
+impl<'a> EffectsView<'a> {
     fn counted(effects: &'a EffectsSummary) -> Self {
         let kinds = ChangeKind::ALL.into_iter();
         let counts = kinds.map(|kind| (kind.as_str(), effects.counts.of(kind)));
-        Seen::Counted {
+        Self::Counted {
             verified: effects.verified,
             problem: &effects.problem,
             counts: counts.filter(|(_, count)| *count > 0).collect(),
@@ -99,98 +106,35 @@ impl<'a> Seen<'a> {
 }
 
 /// The pending actions.
-#[derive(Serialize)]
-pub struct Pending<'a> {
+#[derive(Serialize, JsonSchema)]
+pub struct PendingList<'a> {
     /// The actions, topmost first.
     pub pending: Vec<Entry<'a>>,
+    #[serde(flatten)]
+    pub rest: PendingRest<'a>,
+}
+
+/// The members of a [`PendingList`] after the actions, which `pending --all` prints one by one.
+#[derive(Default, Serialize, JsonSchema)]
+pub struct PendingRest<'a> {
+    /// The reason why the list ends early.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorObject<'a>>,
     /// Actions that can't be read and so appear in no listing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<Unreadable<'a>>,
 }
 
 /// An action that can't be read.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Unreadable<'a> {
-    id: &'a ActionId,
-    session: &'a SessionId,
+    id: &'a str,
+    session: &'a str,
     problem: &'a str,
 }
 
-/// The audit log.
-#[derive(Serialize)]
-pub struct Log<'a> {
-    /// Decisions and denials, latest first.
-    pub log: Vec<LogEntry<'a>>,
-}
-
-/// An entry of the audit log.
-#[derive(Serialize)]
-#[serde(untagged)]
-pub enum LogEntry<'a> {
-    /// A decision about an action.
-    Decision(Box<Record<'a>>),
-    /// A request that was denied.
-    Denial(Box<DeniedEntry<'a>>),
-}
-
-/// A denial and its action. The action's resolution is a separate entry.
-#[derive(Serialize)]
-pub struct DeniedEntry<'a> {
-    #[serde(flatten)]
-    pushed: ActionSummary<'a>,
-    session: &'a SessionId,
-    workspace: Option<String>,
-    denial: Denied<'a>,
-}
-
-impl<'a> DeniedEntry<'a> {
-    /// Creates an entry from a store's record.
-    pub fn new(denied: &'a DeniedAction) -> Self {
-        let record = &denied.record;
-        Self {
-            pushed: ActionSummary::new(&record.action),
-            session: &record.session,
-            workspace: workspace(&record.action),
-            denial: Denied::new(&denied.denied),
-        }
-    }
-}
-
-/// A denial.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Denied<'a> {
-    /// The number of the denial among the action's denials, counted from 1.
-    number: u64,
-    /// `refused` by a rule, or `declined` by a person.
-    state: &'static str,
-    at: Option<String>,
-    asked: Decision,
-    asked_by: &'a DecidedBy,
-    reason: &'a str,
-    /// The person; null for a rule.
-    declined_by: Option<&'a DecidedBy>,
-    why: &'a str,
-}
-
-impl<'a> Denied<'a> {
-    fn new(denied: &'a DenialRecord) -> Self {
-        let denial = &denied.denial;
-        Self {
-            number: denied.number,
-            state: denial.denied_by.past(),
-            at: utc(denied.at),
-            asked: denial.decision,
-            asked_by: &denial.asked_by,
-            reason: &denial.reason,
-            declined_by: denial.denied_by.person(),
-            why: &denial.why,
-        }
-    }
-}
-
 /// The complete record of an action.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Record<'a> {
     #[serde(flatten)]
@@ -199,25 +143,28 @@ pub struct Record<'a> {
     workspace: Option<String>,
     /// The machine of the preview, by a name for people.
     machine: Option<&'a str>,
+    #[schemars(with = "model::Policy")]
     grants: &'a Policy,
     has_reject: bool,
     lease: Option<Lease<'a>>,
-    resolved: Option<Resolved<'a>>,
+    resolved: Option<DecisionRecord<'a>>,
     /// The denials, oldest first; omitted if there are none or if they were not requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    denials: Vec<Denied<'a>>,
+    denials: Vec<Denial<'a>>,
     /// The number of earlier denials that were not kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     earlier_denials: Option<u64>,
 }
 
 /// A call, with the preview that its caller got.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Call<'a> {
-    id: &'a CallId,
+    id: &'a str,
     tool: &'a str,
+    #[schemars(with = "Value")]
     params: &'a Json,
+    #[schemars(with = "Vec<model::Content>")]
     content: &'a [Content],
     called_at: Option<String>,
 }
@@ -225,7 +172,7 @@ struct Call<'a> {
 impl<'a> Call<'a> {
     fn new(record: &'a CallRecord) -> Self {
         Self {
-            id: &record.id,
+            id: record.id.as_str(),
             tool: &record.tool,
             params: &record.params,
             content: &record.content,
@@ -234,18 +181,23 @@ impl<'a> Call<'a> {
     }
 }
 
-#[derive(Serialize)]
+/// A claim of a process that carries out a decision.
+#[derive(Serialize, JsonSchema)]
 struct Lease<'a> {
     holder: &'a str,
     since: Option<String>,
+    #[schemars(with = "model::Decision")]
     decision: Decision,
 }
 
-#[derive(Serialize)]
+/// A decision that was carried out.
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Resolved<'a> {
+struct DecisionRecord<'a> {
+    #[schemars(with = "model::Decision")]
     decision: Decision,
     at: Option<String>,
+    #[schemars(with = "model::DecidedBy")]
     decided_by: &'a DecidedBy,
     reason: &'a str,
     extra: &'a Option<Map<String, Value>>,
@@ -258,7 +210,7 @@ impl<'a> ActionSummary<'a> {
     /// Creates a summary of an action.
     pub fn new(action: &'a PendingAction) -> Self {
         Self {
-            id: &action.id,
+            id: action.id.as_str(),
             label: &action.label,
             source_tool_name: &action.source_tool_name,
             source_is_own_tool: action.source_is_own_tool,
@@ -274,8 +226,8 @@ impl<'a> Unreadable<'a> {
     /// Creates an entry from a store's report.
     pub fn new(action: &'a UnreadableAction) -> Self {
         Self {
-            id: &action.id,
-            session: &action.session,
+            id: action.id.as_str(),
+            session: action.session.as_str(),
             problem: &action.problem,
         }
     }
@@ -286,7 +238,7 @@ impl<'a> Entry<'a> {
     pub fn new(record: &'a ActionRecord) -> Self {
         Self {
             pushed: ActionSummary::new(&record.action),
-            session: &record.session,
+            session: record.session.as_str(),
             pushed_at: utc(record.action.pushed_at),
             expires_at: record.action.expires_at.and_then(utc),
             attempts: record.attempts,
@@ -294,9 +246,9 @@ impl<'a> Entry<'a> {
             same_as: None,
             applied_since: None,
             stale: &[],
-            call_id: record.action.call.as_ref(),
+            call_id: record.action.call.as_ref().map(CallId::as_str),
             call: None,
-            effects: record.effects.as_ref().map(Seen::counted),
+            effects: record.effects.as_ref().map(EffectsView::counted),
             review: None,
         }
     }
@@ -309,8 +261,8 @@ impl<'a> Entry<'a> {
 
     /// Adds how the action relates to others.
     pub fn with_marks(mut self, marks: &'a Marks, action: &PendingAction) -> Self {
-        self.same_as = marks.same_as(action).map(|same| &same.id);
-        self.applied_since = marks.applied_since(action);
+        self.same_as = marks.same_as(action).map(|same| same.id.as_str());
+        self.applied_since = marks.applied_since(action).map(ActionId::as_str);
         self.stale = marks.stale(action);
         self
     }
@@ -335,7 +287,7 @@ impl<'a> Record<'a> {
                 since: utc(lease.since),
                 decision: lease.decision,
             }),
-            resolved: record.resolved.as_ref().map(|resolved| Resolved {
+            resolved: record.resolved.as_ref().map(|resolved| DecisionRecord {
                 decision: resolved.decision,
                 at: utc(resolved.at),
                 decided_by: &resolved.decided_by,
@@ -351,7 +303,7 @@ impl<'a> Record<'a> {
 
     /// Adds the denials.
     pub fn with_denials(mut self, denials: &'a [DenialRecord]) -> Self {
-        self.denials = denials.iter().map(Denied::new).collect();
+        self.denials = denials.iter().map(Denial::new).collect();
         let earlier = denials
             .first()
             .map_or(0, |first| first.number.saturating_sub(1));
@@ -362,7 +314,7 @@ impl<'a> Record<'a> {
     /// Adds the full effects.
     pub fn with_effects(mut self, effects: Option<&'a Effects>) -> Self {
         if let Some(effects) = effects {
-            self.entry.effects = Some(Seen::All(effects));
+            self.entry.effects = Some(EffectsView::All(effects));
             self.entry.review = (self.resolved.is_none()).then(|| effects.digest().to_string());
         }
         self
@@ -381,14 +333,14 @@ impl<'a> Record<'a> {
     }
 }
 
-fn workspace(action: &PendingAction) -> Option<String> {
+pub(super) fn workspace(action: &PendingAction) -> Option<String> {
     let path = action.workspace.as_deref()?;
     Some(path.to_string_lossy().into_owned())
 }
 
 /// Formats a time in UTC to the millisecond, as in RFC 3339. Returns `None` for times outside of
 /// the calendar's range.
-fn utc(time: SystemTime) -> Option<String> {
+pub(super) fn utc(time: SystemTime) -> Option<String> {
     let time = Timestamp::try_from(time).ok()?;
     Some(format!("{time:.3}"))
 }

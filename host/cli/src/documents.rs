@@ -1,0 +1,16 @@
+//! The JSON documents that programs get, each a type.
+//!
+//! They are an interface, which `json.schema.json` describes: later versions may add members, but
+//! keep those that there are. Texts for people, such as messages, may change.
+
+pub mod actions;
+#[cfg(feature = "author")]
+pub mod author;
+pub mod calls;
+pub mod config;
+pub mod error;
+pub mod log;
+mod model;
+pub mod plugins;
+pub mod policy;
+pub mod store;
