@@ -13,4 +13,8 @@ pub mod log;
 mod model;
 pub mod plugins;
 pub mod policy;
+#[cfg(all(test, feature = "author"))]
+mod schema;
 pub mod store;
+#[cfg(all(test, feature = "author"))]
+mod tests;

@@ -8,6 +8,8 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::documents;
+
 /// The params with which the bundled plugin renames `a.jpeg` and the like.
 pub const RENAME: &str = r#"{"files": ["*.jpeg"], "find": "jpeg$", "replace": "jpg"}"#;
 
@@ -119,6 +121,12 @@ impl Airlock {
         };
         // What a panic of the program itself would say; one of a guest's is reported without it.
         assert!(!ran.stderr.contains("RUST_BACKTRACE"), "{}", ran.stderr);
+        // It may have been run by another program.
+        let program = std::iter::once(self.command.get_program());
+        let words = program.chain(self.command.get_args());
+        let words = words.filter_map(|word| word.to_str());
+        let words = words.skip_while(|word| *word != env!("CARGO_BIN_EXE_airlock"));
+        documents::check(words.skip(1), &ran.stdout);
         ran
     }
 }

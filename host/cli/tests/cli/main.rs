@@ -17,6 +17,7 @@ mod control;
 mod counted;
 mod decisions;
 mod denials;
+mod documents;
 mod exit_codes;
 mod faults;
 mod fit;

@@ -9,6 +9,8 @@ use std::sync::LazyLock;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::documents;
+
 /// This checkout.
 pub fn root() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -17,7 +19,11 @@ pub fn root() -> PathBuf {
 
 /// Runs a line of a shell, in this folder, with `airlock` and the tools of a language on the PATH.
 pub fn shell(language: &str, folder: &Path, line: &str) -> Output {
-    command(language, folder, line).output().unwrap()
+    let output = command(language, folder, line).output().unwrap();
+    let (_, words) = line.rsplit_once("airlock ").unwrap_or_default();
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    documents::check(words.split_whitespace(), &stdout);
+    output
 }
 
 /// The same, not yet run. npm asks the network only for what it doesn't have, and cargo compiles

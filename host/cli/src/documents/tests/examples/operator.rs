@@ -1,0 +1,189 @@
+//! Examples of the documents about plugins, rules, the configuration and the store.
+
+use std::path::Path;
+
+use airlock_desk::configuration::{Problem, Role};
+use airlock_host::Policy;
+use airlock_host::json::Json;
+use airlock_host::tool::{RejectedTool, ToolDefinition, ToolTraits};
+use airlock_rules::Verdict;
+use serde_json::json;
+
+use super::super::Examples;
+use super::digest;
+use crate::documents::config::*;
+use crate::documents::error::ErrorDocument;
+use crate::documents::plugins::*;
+use crate::documents::policy::*;
+use crate::documents::store::*;
+use crate::failure::{Exit, Failure};
+
+pub fn add_plugins(examples: &mut Examples) {
+    let plugin = |native, size| BundledPlugin {
+        about: "Renames files",
+        digest: digest().to_string(),
+        name: "renamer",
+        native,
+        size,
+    };
+    let plugins = vec![plugin(None, Some(1)), plugin(Some(true), None)];
+    examples.add("plugins", &BundledPlugins { plugins });
+
+    let fit = |differences| Fit {
+        built_for: Some("0.1.0"),
+        differences,
+        world: "airlock:tool/custom-tool@0.1.0".to_owned(),
+    };
+    let facts = |native: bool| PluginFacts {
+        digest: digest().to_string(),
+        fit: (!native).then(|| fit(Vec::new())),
+        grants: Grants {
+            description: Policy::default().to_string(),
+            workspace: Policy::default().workspace,
+        },
+        imports: (!native).then_some(&[]),
+        native: native.then_some(true),
+        size: (!native).then_some(1),
+        state_version: native.then_some(3),
+        world_version: (!native).then_some("0.1.0"),
+    };
+    let tool = ToolDefinition {
+        name: "rename".to_owned(),
+        label: "Rename".to_owned(),
+        description: "Renames files".to_owned(),
+        parameters: Json::of_own(&json!({"type": "object"})),
+        output: Some(Json::of_own(&json!(true))),
+        traits: ToolTraits::default(),
+    };
+    let rejected = [RejectedTool::reserved("resolve")];
+    for native in [false, true] {
+        let inspection = Inspection {
+            about: facts(native),
+            name: "renamer",
+            tools: vec![&tool],
+            rejected: &rejected,
+        };
+        examples.add("inspect", &inspection);
+    }
+    let failure = Failure::new(Exit::NotLoaded, "world-mismatch", "it doesn't fit");
+    let difference = WorldDifference {
+        component: None,
+        item: "export",
+        world: Some("func()"),
+    };
+    let misfit = ErrorDocument {
+        error: failure.object(),
+        fit: Some(fit(vec![difference])),
+    };
+    examples.add("inspect", &misfit);
+}
+
+pub fn add_policy(examples: &mut Examples) {
+    let totals = || TotalsReport {
+        bytes: 1,
+        deletions: 2,
+        files: 3,
+    };
+    let paths = ["a".to_owned()];
+    let judgement = |changes| JudgementReport {
+        because: vec![ReasonReport {
+            by: ReasonKind::WorkspaceRule,
+            count: 1,
+            name: Some("keep"),
+            paths: &paths,
+            text: "the rule `keep`".to_owned(),
+            verdict: Verdict::AskAtTerminal,
+        }],
+        changes,
+        verdict: Verdict::AskAtTerminal,
+    };
+    let of_action = PolicyExplanation::Action(ActionVerdicts {
+        action: "id",
+        budget: Some(BudgetReport {
+            bytes: None,
+            deletions: Some(1),
+            files: None,
+            spent: totals(),
+        }),
+        command_line: judgement(None),
+        label: "Rename",
+        model: judgement(Some(totals())),
+    });
+    examples.add("policy-explain", &of_action);
+    let of_path = PolicyExplanation::Path(PathVerdicts {
+        builds: true,
+        command_line: judgement(None),
+        control_files: vec![ControlFileReport {
+            does: "can run commands on a commit",
+            name: "git-hooks",
+            reviewed: "2026-11-28",
+            source: "https://git-scm.com",
+        }],
+        model: judgement(None),
+        path: "a",
+        workspace: Path::new("/photos"),
+    });
+    examples.add("policy-explain", &of_path);
+}
+
+pub fn add_config(examples: &mut Examples) {
+    let path = Path::new("/a.toml");
+    let problems = [Problem::at(path, "a = 1", Some(0..1), "unknown")];
+    let notes = [Problem::of_file(path, "perhaps")];
+    let setting = Setting::new("the default", 60.0);
+    let check = ConfigCheck {
+        files: vec![ConfigFile {
+            found: true,
+            notes: &notes,
+            path,
+            problems: &problems,
+            whose: Role::User,
+        }],
+        settings: Some([("limits.timeout", &setting)].into()),
+    };
+    examples.add("config-check", &check);
+}
+
+pub fn add_store(examples: &mut Examples) {
+    let stats = StoreStats {
+        applied: 1,
+        bytes: 2,
+        discarded: 3,
+        interrupted: 4,
+        limit: None,
+        lost: 5,
+        pending: 6,
+        pending_bytes: 7,
+        plugin_bytes: 8,
+        plugins: 9,
+        resolving: 10,
+        retention: "forever".to_owned(),
+        schema: 11,
+        sessions: 12,
+        store: "/pending.db".to_owned(),
+        unreadable: None,
+    };
+    examples.add("store-stats", &stats);
+    let check = StoreCheck {
+        problems: &["damaged".to_owned()],
+        store: "/pending.db",
+    };
+    examples.add("store-check", &check);
+    let (backup, bytes) = ("/copy.db", 1);
+    examples.add("store-backup", &StoreBackup { backup, bytes });
+    let (from, restored) = ("/copy.db", "/pending.db");
+    examples.add("store-restore", &StoreRestore { from, restored });
+    let retention = StoreRetention {
+        retention: "1d".to_owned(),
+        seconds: Some(86400),
+    };
+    examples.add("store-retention", &retention);
+    examples.add("store-limit", &StoreLimit { limit: Some(1) });
+    let prune = StorePrune {
+        actions: 1,
+        older_than: "1d".to_owned(),
+        plugins: 2,
+    };
+    examples.add("store-prune", &prune);
+    examples.add("store-forget", &StoreForget { forgotten: "id" });
+}
