@@ -26,8 +26,9 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use airlock_desk::configuration::{Given, Settings};
+use airlock_desk::configuration::{Given, OperatorFiles, Settings};
 use airlock_desk::session::SessionChoice;
+use airlock_desk::store::StoreOptions;
 use airlock_host::pending::Decision;
 use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand};
 use clap_complete::{ArgValueCompleter, Shell};
@@ -255,13 +256,12 @@ impl RunArgs {
     ///
     /// # Errors
     /// If the configuration is invalid.
-    pub fn settings(&self) -> Result<Settings, Failure> {
-        let (config, given) = self.given();
-        configured::settings(config, &given)
+    pub fn settings(&self, config: &OperatorFiles) -> Result<Settings, Failure> {
+        configured::settings(config, &self.given().1)
     }
 
-    /// Returns the request, for these [settings](Self::settings).
-    pub fn request(self, settings: Settings) -> run::Request {
+    /// Returns the request, for this configuration and its [settings](Self::settings).
+    pub fn request(self, config: OperatorFiles, settings: Settings) -> run::Request {
         let args = self;
         let apply = args.apply.map(|reason| (Decision::Apply, reason));
         let discard = args.discard.map(|reason| (Decision::Discard, reason));
@@ -282,7 +282,10 @@ impl RunArgs {
             grants: settings.grants.value,
             confirm_effects: args.confirm_effects,
             notify: args.notify,
-            store: args.store.into(),
+            store: StoreOptions {
+                store: args.store.store,
+                config,
+            },
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use airlock_desk::approval::Judge;
-use airlock_desk::configuration::{Given, Operator, Settings};
+use airlock_desk::configuration::{Given, Settings};
 use airlock_desk::decider;
 use airlock_desk::store::{Location, Store};
 use airlock_rules::{RuleSet, Rules};
@@ -30,7 +30,7 @@ pub fn judge(workspace: Option<&Path>, store: &Store) -> Result<Judge, Failure> 
             )
         }
         None => {
-            let rules = Operator::read_rules(store.choice().config(), CATALOG);
+            let rules = store.choice().config().rules(CATALOG);
             let rules = rules.map_err(airlock_desk::Error::from)?;
             Rules::new(rules, RuleSet::default(), [])
         }

@@ -22,7 +22,7 @@ mod settings;
 mod values;
 
 pub use file::{File, Http, Limits};
-pub use operator::{Checked, Operator};
+pub use operator::{Checked, Operator, OperatorFiles};
 pub use places::{NAME, Role, SYSTEM_VARIABLE};
 pub use problem::{Problem, Problems};
 pub use settings::{Given, Origin, Setting, Settings};

@@ -5,7 +5,7 @@ mod server;
 
 use std::env;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf, absolute};
+use std::path::{PathBuf, absolute};
 use std::sync::Arc;
 
 use airlock_host::effects::Effects;
@@ -15,7 +15,7 @@ use airlock_render::shell;
 use etcetera::base_strategy::{BaseStrategy, choose_base_strategy};
 
 use crate::Error;
-use crate::configuration::Operator;
+use crate::configuration::OperatorFiles;
 
 /// The environment variable that sets the default store.
 const VARIABLE: &str = "AIRLOCK_STORE";
@@ -40,18 +40,12 @@ enum ChosenBy {
 }
 
 /// The store options of a command line.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct StoreOptions {
     /// The store.
     pub store: Option<OsString>,
-    /// A configuration that replaces the user's; it may set the store.
-    pub config: Option<PathBuf>,
-}
-
-impl StoreOptions {
-    fn config(&self) -> Option<&Path> {
-        self.config.as_deref()
-    }
+    /// The operator's configuration, which may set the store.
+    pub config: OperatorFiles,
 }
 
 /// The action to take if the store's file doesn't exist.
@@ -70,8 +64,7 @@ pub struct StoreChoice {
     /// The store's location.
     pub location: Location,
     chosen: ChosenBy,
-    /// The configuration named on the command line, which may lie elsewhere.
-    config: Option<PathBuf>,
+    config: OperatorFiles,
 }
 
 /// An open store.
@@ -93,7 +86,7 @@ impl StoreChoice {
         let (store, chosen) = match (&named.store, variable()) {
             (Some(store), _) => (Some(store.clone()), ChosenBy::Option),
             (None, Some(store)) => (Some(store), ChosenBy::Variable),
-            (None, None) => match Operator::read(named.config())?.store() {
+            (None, None) => match named.config.operator()?.store() {
                 Some((store, _)) => (Some(store.into()), ChosenBy::File),
                 None => (None, ChosenBy::Nobody),
             },
@@ -102,18 +95,16 @@ impl StoreChoice {
             Some(store) => Location::read(store)?,
             None => default_location()?,
         };
-        let config = named.config();
         Ok(Self {
             location,
             chosen,
-            config: config.map(|path| absolute(path).unwrap_or_else(|_| path.to_owned())),
+            config: named.config.clone(),
         })
     }
 
-    /// Returns the absolute path of the configuration that the command line named in place of the
-    /// user's.
-    pub fn config(&self) -> Option<&Path> {
-        self.config.as_deref()
+    /// Returns the operator's configuration.
+    pub fn config(&self) -> &OperatorFiles {
+        &self.config
     }
 
     /// Returns true if `AIRLOCK_STORE` set the store.
@@ -152,7 +143,7 @@ impl StoreChoice {
     fn command_with(&self, words: &[&str], store: Option<String>) -> String {
         let mut words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         words.extend(store.into_iter().flat_map(|it| ["--store".to_owned(), it]));
-        if let Some(config) = &self.config {
+        if let Some(config) = self.config.named() {
             let config = config.to_string_lossy().into_owned();
             words.extend(["--config".to_owned(), config]);
         }
@@ -414,7 +405,7 @@ mod tests {
         StoreChoice {
             location: Location::read(store.into()).unwrap(),
             chosen,
-            config: None,
+            config: OperatorFiles::default(),
         }
     }
 
@@ -461,7 +452,7 @@ mod tests {
     #[test]
     fn a_command_names_the_configuration_that_an_option_named() {
         let choice = StoreChoice {
-            config: Some("/my conf.toml".into()),
+            config: OperatorFiles::new(Some("/my conf.toml".into())),
             ..choice("my.db", ChosenBy::File)
         };
         let expected = "airlock log --config '/my conf.toml'";

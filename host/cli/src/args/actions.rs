@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use airlock_desk::store::StoreOptions;
 use airlock_desk::target;
 use airlock_host::pending::Decision;
 use airlock_rules::Pattern;
@@ -53,11 +54,11 @@ impl PendingArgs {
     /// If the configuration is invalid.
     pub fn request(self, verbose: bool) -> Result<pending::Request, Failure> {
         let args = self;
-        let config = args.store.config.as_deref();
-        let session = configured::session_unless(args.all, config, args.session)?;
+        let store = StoreOptions::from(args.store);
+        let session = configured::session_unless(args.all, &store.config, args.session)?;
         Ok(pending::Request {
             session,
-            store: args.store.into(),
+            store,
             verbose,
         })
     }
@@ -213,14 +214,14 @@ impl DecisionArgs {
             );
         }
         let id = args.action_id.or(args.id);
-        let config = args.store.config.as_deref();
+        let store = StoreOptions::from(args.store);
         // A named action is applied in its own workspace.
         let session = match &id {
             Some(_) => args.session.into(),
-            None => configured::session(config, args.session)?,
+            None => configured::session(&store.config, args.session)?,
         };
         Ok(resolve::Request {
-            limits: configured::limits(config, &args.call)?,
+            limits: configured::limits(&store.config, &args.call)?,
             target: target::ResolveRequest {
                 decision,
                 id,
@@ -234,7 +235,7 @@ impl DecisionArgs {
             review: args.review,
             abandon: args.abandon,
             confirm_effects: args.confirm_effects,
-            store: args.store.into(),
+            store,
         })
     }
 }
@@ -265,11 +266,11 @@ impl RefreshArgs {
     /// If the configuration is invalid.
     pub fn request(self) -> Result<refresh::Request, Failure> {
         let args = self;
-        let config = args.store.config.as_deref();
+        let store = StoreOptions::from(args.store);
         Ok(refresh::Request {
-            limits: configured::limits(config, &args.call)?,
+            limits: configured::limits(&store.config, &args.call)?,
             id: args.id,
-            store: args.store.into(),
+            store,
         })
     }
 }
@@ -362,8 +363,8 @@ impl LogArgs {
     /// If the configuration is invalid.
     pub fn request(self) -> Result<log::Request, Failure> {
         let args = self;
-        let config = args.store.config.as_deref();
-        let session = configured::session_unless(args.all, config, args.session)?;
+        let store = StoreOptions::from(args.store);
+        let session = configured::session_unless(args.all, &store.config, args.session)?;
         Ok(log::Request {
             session,
             limit: args.limit as usize,
@@ -375,7 +376,7 @@ impl LogArgs {
                 path: args.path,
                 state: args.state.map(Into::into),
             },
-            store: args.store.into(),
+            store,
         })
     }
 }

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use airlock_desk::configuration::OperatorFiles;
 use airlock_desk::store::{self, StoreOptions, WhenMissing};
 use airlock_host::Limits;
 use airlock_host::store::{ResolvedQuery, Scope};
@@ -191,7 +192,7 @@ async fn ids(current: &OsStr, with_resolved: bool) -> Option<Vec<CompletionCandi
     let words = words();
     let named = StoreOptions {
         store: option(&words, "--store"),
-        config: option(&words, "--config").map(PathBuf::from),
+        config: OperatorFiles::new(option(&words, "--config").map(PathBuf::from)),
     };
     let store = store::open(&named, WhenMissing::Refuse).await.ok()?;
     let store = store.durable();

@@ -1,9 +1,7 @@
 //! Settings from the command line and the configuration files.
 
-use std::path::Path;
-
 use airlock_desk::Error;
-use airlock_desk::configuration::{Given, Operator, Settings};
+use airlock_desk::configuration::{Given, OperatorFiles, Settings};
 use airlock_desk::session::SessionChoice;
 use airlock_host::Limits;
 
@@ -11,11 +9,11 @@ use super::{CallArgs, SessionArgs};
 use crate::bundled::CATALOG;
 use crate::failure::Failure;
 
-/// Reads the configuration files, with `config` in place of the user's. `given` overrides them.
+/// Returns the settings of the configuration. `given` overrides it.
 ///
 /// # Errors
 /// If the configuration is invalid.
-pub fn settings(config: Option<&Path>, given: &Given) -> Result<Settings, Failure> {
+pub fn settings(config: &OperatorFiles, given: &Given) -> Result<Settings, Failure> {
     let settings = Settings::read(config, given, CATALOG);
     settings.map_err(|problems| Error::from(problems).into())
 }
@@ -25,10 +23,10 @@ pub fn settings(config: Option<&Path>, given: &Given) -> Result<Settings, Failur
 ///
 /// # Errors
 /// If the configuration is invalid.
-pub fn session(config: Option<&Path>, given: SessionArgs) -> Result<SessionChoice, Failure> {
+pub fn session(config: &OperatorFiles, given: SessionArgs) -> Result<SessionChoice, Failure> {
     let mut choice = SessionChoice::from(given);
     if choice == SessionChoice::default() {
-        let operator = Operator::read(config).map_err(Error::from)?;
+        let operator = config.operator().map_err(Error::from)?;
         choice.workspace = operator.workspace();
     }
     Ok(choice)
@@ -40,7 +38,7 @@ pub fn session(config: Option<&Path>, given: SessionArgs) -> Result<SessionChoic
 /// Those of [`session`].
 pub fn session_unless(
     all: bool,
-    config: Option<&Path>,
+    config: &OperatorFiles,
     given: SessionArgs,
 ) -> Result<Option<SessionChoice>, Failure> {
     if all {
@@ -55,7 +53,7 @@ pub fn session_unless(
 ///
 /// # Errors
 /// If the configuration is invalid.
-pub fn limits(config: Option<&Path>, given: &CallArgs) -> Result<Limits, Failure> {
-    let operator = Operator::read(config).map_err(Error::from)?;
+pub fn limits(config: &OperatorFiles, given: &CallArgs) -> Result<Limits, Failure> {
+    let operator = config.operator().map_err(Error::from)?;
     Ok(given.limits_over(operator.limits()))
 }

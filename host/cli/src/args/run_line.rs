@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use airlock_desk::configuration::Settings;
+use airlock_desk::configuration::{OperatorFiles, Settings};
 use airlock_desk::plugin::Loaded;
 use airlock_host::Limits;
 use airlock_host::tool::ToolDefinition;
@@ -76,7 +76,8 @@ impl RunLine {
             async move { load::load(&plugin, limits, &interrupt, &progress).await }
         };
         // Help needs no configuration, and the hint may name a wrong one.
-        let settings = self.hint.settings();
+        let config = OperatorFiles::new(self.hint.store.config.clone());
+        let settings = self.hint.settings(&config);
         let limits = (settings.as_ref()).map_or_else(|_| Limits::default(), Settings::limits);
         let loaded = load(self.hint.plugin.clone(), limits.clone()).await?;
         let word = self.hint.tool.as_deref();
@@ -94,10 +95,12 @@ impl RunLine {
             Ok(parsed) => parsed?,
             Err(error) => return Ok(usage::report(&error)),
         };
-        let settings = if args.given() == self.hint.given() {
-            settings?
+        let (config, settings) = if args.given() == self.hint.given() {
+            (config, settings?)
         } else {
-            args.settings()?
+            let config = OperatorFiles::new(args.store.config.clone());
+            let settings = args.settings(&config)?;
+            (config, settings)
         };
         // An engine is created for its limits. Those of the hint can be wrong, because a value of a
         // tool's option can look like an option of `run`.
@@ -106,7 +109,7 @@ impl RunLine {
         } else {
             load(args.plugin.clone(), settings.limits()).await?
         };
-        let mut request = args.request(settings);
+        let mut request = args.request(config, settings);
         request.given = given;
         run::run(&request, loaded, self.verbose, out).await
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use airlock_desk::configuration::{Decide, Given, Http};
 use airlock_desk::session::SessionChoice;
+use airlock_desk::store::StoreOptions;
 use airlock_serve::http::HttpSettings;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum, ValueHint};
@@ -136,8 +137,9 @@ impl ServeArgs {
     /// If the configuration is invalid.
     pub fn request(self) -> Result<Request, Failure> {
         let args = self;
+        let store = StoreOptions::from(args.store);
         let settings = configured::settings(
-            args.store.config.as_deref(),
+            &store.config,
             &Given {
                 workspace: args.workspace,
                 plugins: args.plugins.clone(),
@@ -163,7 +165,7 @@ impl ServeArgs {
             grants: settings.grants.value,
             answer_within: args.answer_within,
             skip_while_pending: args.skip_while_pending,
-            store: args.store.into(),
+            store,
             http: args.http.request(settings.http, settings.token_file),
         })
     }

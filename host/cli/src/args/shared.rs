@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use airlock_desk::configuration::OperatorFiles;
 use airlock_desk::session::SessionChoice;
 use airlock_desk::store::StoreOptions;
 use airlock_host::Limits;
@@ -30,7 +31,7 @@ impl From<StoreArgs> for StoreOptions {
     fn from(args: StoreArgs) -> Self {
         Self {
             store: args.store,
-            config: args.config,
+            config: OperatorFiles::new(args.config),
         }
     }
 }

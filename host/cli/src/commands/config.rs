@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use airlock_desk::configuration::{
-    self, Checked, Given, Operator, Problem, Role as Whose, Settings,
+    self, Checked, Given, OperatorFiles, Problem, Role as Whose, Settings,
 };
 use airlock_desk::store::{StoreChoice, StoreOptions};
 use airlock_render::{Block, Line, Role};
@@ -48,10 +48,10 @@ fn check(request: &Request, out: &mut Output) -> Result<Exit, Failure> {
         workspace: request.workspace.clone(),
         ..Given::default()
     };
-    let config = request.config.as_deref();
-    let (checked, settings) = Settings::check(config, &given, CATALOG);
+    let config = OperatorFiles::new(request.config.clone());
+    let (checked, settings) = Settings::check(&config, &given, CATALOG);
     let told = match &settings {
-        Ok(settings) => Some(effective(settings, config)?),
+        Ok(settings) => Some(effective(settings, &config)?),
         Err(_) => None,
     };
     Ok(report(&checked, told, out))
@@ -110,7 +110,7 @@ fn of<T>(key: &'static str, setting: &configuration::Setting<T>, value: impl Int
     (key, Setting::new(setting.origin.to_string(), value))
 }
 
-fn effective(settings: &Settings, config: Option<&Path>) -> Result<Vec<Named>, Failure> {
+fn effective(settings: &Settings, config: &OperatorFiles) -> Result<Vec<Named>, Failure> {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let workspace = settings
         .workspace
@@ -178,13 +178,13 @@ fn budget(settings: &Settings) -> Named {
     ("budget", Setting::new(from, text))
 }
 
-fn store(config: Option<&Path>) -> Result<Named, Failure> {
+fn store(config: &OperatorFiles) -> Result<Named, Failure> {
     let named = StoreOptions {
         store: None,
-        config: config.map(Path::to_owned),
+        config: config.clone(),
     };
     let choice = StoreChoice::of(&named)?;
-    let operator = Operator::read(config).map_err(airlock_desk::Error::from)?;
+    let operator = config.operator().map_err(airlock_desk::Error::from)?;
     let file = operator.store().map(|(_, file)| file.display().to_string());
     let from = match (choice.is_by_variable(), file) {
         (true, _) => "AIRLOCK_STORE".to_owned(),

@@ -1,6 +1,7 @@
 //! The operator's configuration files.
 
 use std::path::{Path, PathBuf, absolute};
+use std::sync::{Arc, OnceLock};
 
 use airlock_host::Limits;
 use airlock_rules::{Budget, Pattern, RuleSet};
@@ -30,7 +31,15 @@ pub struct Checked {
     pub file: Option<File>,
 }
 
-/// The operator's configuration, from one or several files. Cheap to read: files are small.
+/// The operator's files: the one that `--config` names, or else the user's, and the system's. They
+/// are read once, when they are first needed. Clones share what was read.
+#[derive(Debug, Clone, Default)]
+pub struct OperatorFiles {
+    named: Option<PathBuf>,
+    read: Arc<OnceLock<Vec<Checked>>>,
+}
+
+/// The operator's configuration, from one or several files.
 #[derive(Debug, Clone, Default)]
 pub struct Operator {
     /// The files, highest precedence first.
@@ -65,10 +74,41 @@ impl Checked {
     }
 }
 
-impl Operator {
-    /// Checks the file that `--config` names, or else the user's, and the system's file.
-    pub fn check(named: Option<&Path>) -> Vec<Checked> {
-        let first = match named {
+impl OperatorFiles {
+    /// Chooses the files, with `named` in place of the user's. Reads nothing yet.
+    pub fn new(named: Option<PathBuf>) -> Self {
+        Self {
+            named: named.map(|path| absolute(&path).unwrap_or(path)),
+            read: Arc::default(),
+        }
+    }
+
+    /// Returns the absolute path of the file that `--config` names.
+    pub fn named(&self) -> Option<&Path> {
+        self.named.as_deref()
+    }
+
+    /// Returns the same files, to be read again.
+    #[must_use]
+    pub fn anew(&self) -> Self {
+        Self::new(self.named.clone())
+    }
+
+    /// Returns the configuration.
+    ///
+    /// # Errors
+    /// Returns all errors in the files.
+    pub fn operator(&self) -> Result<Operator, Problems> {
+        Operator::of(self.checked())
+    }
+
+    /// Returns the files, by precedence.
+    pub(super) fn checked(&self) -> Vec<Checked> {
+        self.read.get_or_init(|| self.check()).clone()
+    }
+
+    fn check(&self) -> Vec<Checked> {
+        let first = match &self.named {
             Some(named) => Some(Checked::look(Role::Named, named)),
             None => places::user().map(|path| Checked::look(Role::User, &path)),
         };
@@ -78,15 +118,19 @@ impl Operator {
         checked
     }
 
-    /// Reads the files.
+    /// Returns the rules of the files, in the order of their precedence.
     ///
     /// # Errors
     /// Returns all errors in the files.
-    pub fn read(named: Option<&Path>) -> Result<Self, Problems> {
-        Self::of(Self::check(named))
+    pub fn rules(&self, catalog: Catalog) -> Result<RuleSet, Problems> {
+        let mut checked = self.checked();
+        plugins::resolve(&mut checked, catalog);
+        Ok(Operator::of(checked)?.rules())
     }
+}
 
-    pub(super) fn of(checked: Vec<Checked>) -> Result<Self, Problems> {
+impl Operator {
+    fn of(checked: Vec<Checked>) -> Result<Self, Problems> {
         let mut problems = Vec::new();
         let mut files = Vec::new();
         for one in checked {
@@ -163,16 +207,6 @@ impl Operator {
             max_conversations: first.max_conversations.or(other.max_conversations),
             guest_memory: first.guest_memory.or(other.guest_memory),
         })
-    }
-
-    /// Reads the rules of the files, in the order of their precedence.
-    ///
-    /// # Errors
-    /// Returns all errors in the files.
-    pub fn read_rules(named: Option<&Path>, catalog: Catalog) -> Result<RuleSet, Problems> {
-        let mut checked = Self::check(named);
-        plugins::resolve(&mut checked, catalog);
-        Ok(Self::of(checked)?.rules())
     }
 
     pub(super) fn rules(&self) -> RuleSet {

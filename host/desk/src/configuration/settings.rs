@@ -10,7 +10,7 @@ use airlock_host::policy::Rehearse;
 use airlock_rules::{RuleSet, Rules, Size};
 
 use super::file::{File, Http};
-use super::operator::{Checked, Operator, below, check_rules_of};
+use super::operator::{Checked, Operator, OperatorFiles, below, check_rules_of};
 use super::places::{self, NAME, Role};
 use super::plugins;
 use super::problem::Problems;
@@ -105,22 +105,23 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Reads all files and determines the effective settings.
+    /// Reads the workspace's file, and the operator's unless they were read, and determines the
+    /// effective settings.
     ///
     /// # Errors
     /// Returns all errors in the files. An operator's file inside the workspace is an error too.
-    pub fn read(named: Option<&Path>, given: &Given, catalog: Catalog) -> Result<Self, Problems> {
-        Self::check(named, given, catalog).1
+    pub fn read(files: &OperatorFiles, given: &Given, catalog: Catalog) -> Result<Self, Problems> {
+        Self::check(files, given, catalog).1
     }
 
     /// Does the same as [`read`](Self::read), and returns each file that was looked for, by
     /// precedence.
     pub fn check(
-        named: Option<&Path>,
+        files: &OperatorFiles,
         given: &Given,
         catalog: Catalog,
     ) -> (Vec<Checked>, Result<Self, Problems>) {
-        let mut checked = Operator::check(named);
+        let mut checked = files.checked();
         plugins::note_unknown_digests(&mut checked, catalog);
         plugins::resolve(&mut checked, catalog);
         // A file that names the workspace is not checked yet for being inside it.

@@ -83,7 +83,7 @@ impl Setup {
             plugins: self.request.given_plugins.clone(),
             ..Given::default()
         };
-        let settings = Settings::read(self.store.choice().config(), &given, CATALOG);
+        let settings = Settings::read(&self.store.choice().config().anew(), &given, CATALOG);
         let settings = settings.map_err(airlock_desk::Error::from)?;
         let rules = rules::of(&settings, &self.workspace, &self.store);
         let named = settings.plugins.value;
