@@ -270,16 +270,13 @@ impl RunArgs {
             tool: args.tool,
             params: args.params,
             given: Vec::new(),
-            limits: settings.limits(),
-            rehearse: settings.said_rehearse(),
             session: SessionChoice {
-                workspace: settings.workspace.value,
+                workspace: settings.workspace.value.clone(),
                 session: args.session.session,
             },
+            settings,
             decision: apply.or(discard),
             extra: args.extra,
-            expires: settings.expires.value.map(|age| age.0),
-            grants: settings.grants.value,
             confirm_effects: args.confirm_effects,
             notify: args.notify,
             store: StoreOptions {

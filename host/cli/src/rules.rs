@@ -16,26 +16,24 @@ use crate::failure::Failure;
 /// # Errors
 /// The problem with one of the files. An invalid file never means no rules.
 pub fn judge(workspace: Option<&Path>, store: &Store) -> Result<Judge, Failure> {
-    let rules = match workspace {
-        Some(workspace) => {
-            let given = Given {
-                workspace: Some(workspace.to_owned()),
-                ..Given::default()
-            };
-            let settings = Settings::read(store.choice().config(), &given, CATALOG);
-            of(
-                &settings.map_err(airlock_desk::Error::from)?,
-                workspace,
-                store,
-            )
-        }
-        None => {
-            let rules = store.choice().config().rules(CATALOG);
-            let rules = rules.map_err(airlock_desk::Error::from)?;
-            Rules::new(rules, RuleSet::default(), [])
-        }
+    let config = store.choice().config();
+    let Some(workspace) = workspace else {
+        let rules = config.rules(CATALOG).map_err(airlock_desk::Error::from)?;
+        let rules = Rules::new(rules, RuleSet::default(), []);
+        return Ok(Judge::new(rules, store, decider::user_at_machine()));
     };
-    Ok(Judge::new(rules, store, decider::user_at_machine()))
+    let given = Given {
+        workspace: Some(workspace.to_owned()),
+        ..Given::default()
+    };
+    let settings = Settings::read(config, &given, CATALOG).map_err(airlock_desk::Error::from)?;
+    Ok(judge_by(&settings, workspace, store))
+}
+
+/// Returns a judge by the rules of settings that were read.
+pub fn judge_by(settings: &Settings, workspace: &Path, store: &Store) -> Judge {
+    let rules = of(settings, workspace, store);
+    Judge::new(rules, store, decider::user_at_machine())
 }
 
 /// Returns the rules of settings that were read.

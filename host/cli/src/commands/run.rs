@@ -8,9 +8,8 @@ mod notify;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
-use airlock_desk::configuration::Grant;
+use airlock_desk::configuration::Settings;
 use airlock_desk::decider;
 use airlock_desk::discard;
 use airlock_desk::plugin::Loaded;
@@ -18,8 +17,7 @@ use airlock_desk::session::{SessionChoice, real_path};
 use airlock_desk::store::{self, Store, StoreOptions, WhenMissing};
 use airlock_host::content::CallOutcome;
 use airlock_host::pending::Decision;
-use airlock_host::policy::Rehearse;
-use airlock_host::{Limits, PendingAction, Policy, Session};
+use airlock_host::{PendingAction, Policy, Session};
 use airlock_render::{Block, Line, Role};
 
 use crate::commands::context::{CommandContext, OwnDecisions};
@@ -45,18 +43,13 @@ pub struct Request {
     /// Individual values, which override those.
     pub given: Vec<Given>,
     pub session: SessionChoice,
-    pub limits: Limits,
+    /// The settings of the command line and the configuration, for the session's workspace.
+    pub settings: Settings,
     /// The decision about all pushed actions, with the reason. Without it, prompts if there is a
     /// terminal.
     pub decision: Option<(Decision, String)>,
     /// The extras for the tool, in a form that `input` reads.
     pub extra: Option<String>,
-    /// The time for which the pushed actions can be applied, if limited.
-    pub expires: Option<Duration>,
-    /// The setting for rehearsals of the pushed actions, if set.
-    pub rehearse: Option<Rehearse>,
-    /// The plugin's grants in addition to the default.
-    pub grants: Vec<Grant>,
     /// True to ask again about effects that the host has not seen before.
     pub confirm_effects: bool,
     /// The command to run when an action is pending or was resolved elsewhere.
@@ -213,7 +206,7 @@ fn open(
 ) -> Result<Session, Failure> {
     let workspace = real_path(request.session.workspace());
     let rules = OperatorRules {
-        judge: rules::judge(Some(&workspace), store)?,
+        judge: rules::judge_by(&request.settings, &workspace, store),
         asks: confirming::can_ask(out.is_json()),
         confirms: request.confirm_effects,
         choice: store.choice().clone(),
@@ -225,10 +218,10 @@ fn open(
         .id(request.session.id(store))
         .workspace(request.session.workspace())
         .store(store.shared())
-        .limits(request.limits.clone());
+        .limits(request.settings.limits());
     let session = session.approver(rules);
-    let session = match request.expires {
-        Some(time) => session.pending_expires_after(time),
+    let session = match request.settings.expires.value {
+        Some(age) => session.pending_expires_after(age.0),
         None => session,
     };
     let session = session.observer(move |_, event| progress.observe(event));
@@ -237,11 +230,11 @@ fn open(
 
 impl Request {
     fn policy(&self) -> Policy {
-        let policy = match self.rehearse {
+        let policy = match self.settings.said_rehearse() {
             Some(rehearse) => Policy::default().with_rehearse(rehearse),
             None => Policy::default(),
         };
-        let grants = self.grants.iter();
+        let grants = self.settings.grants.value.iter();
         grants.fold(policy, |policy, grant| grant.add_to(policy))
     }
 }

@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use airlock_desk::approval::Judge;
 use airlock_desk::configuration::{Given, Settings};
-use airlock_desk::decider;
 use airlock_desk::session::real_path;
 use airlock_desk::store::{self, StoreOptions, WhenMissing};
 use airlock_render::{Block, Line};
@@ -25,8 +23,7 @@ pub async fn explain(path: &str, store: &StoreOptions, out: &mut Output) -> Resu
     let named = settings.workspace.value.as_deref();
     let workspace = real_path(named.unwrap_or(Path::new(".")));
     let path = below(&workspace, Path::new(path))?;
-    let rules = rules::of(&settings, &workspace, &store);
-    let judge = Judge::new(rules, &store, decider::user_at_machine());
+    let judge = rules::judge_by(&settings, &workspace, &store);
     let decide = settings.decide.value;
     let of_model = judge.judge_path(&workspace, &path, decide.verdict()).await;
     let on_the_line = judge.judge_path(&workspace, &path, Verdict::Allow).await;
