@@ -50,7 +50,16 @@ async fn explain_action(
     let call = store.call_record(record).await?;
     let effects = rehearsed::effects(store, record, verbose).await?;
     let workspace = action.workspace.as_deref();
-    let judge = rules::judge(workspace, store)?;
+    let given = Given {
+        workspace: workspace.map(Into::into),
+        ..Given::default()
+    };
+    let settings = Settings::read(store.choice().config(), &given, CATALOG);
+    let settings = settings.map_err(airlock_desk::Error::from)?;
+    let judge = match workspace {
+        Some(workspace) => rules::judge_by(&settings, workspace, store),
+        None => rules::judge(None, store)?,
+    };
     let wanted = Wanted {
         session: &record.session,
         workspace,
@@ -58,12 +67,7 @@ async fn explain_action(
         call: call.as_ref(),
         effects: effects.as_ref(),
     };
-    let given = Given {
-        workspace: workspace.map(Into::into),
-        ..Given::default()
-    };
-    let settings = Settings::read(store.choice().config(), &given, CATALOG);
-    let decide = settings.map_err(airlock_desk::Error::from)?.decide.value;
+    let decide = settings.decide.value;
     let of_model = judge.judge(&wanted, decide.verdict()).await;
     let on_the_line = judge.judge(&wanted, Verdict::Allow).await;
     let spent = judge.spent(workspace).await?;
