@@ -6,7 +6,7 @@ use airlock_desk::plugin::Loaded;
 use airlock_host::Error;
 use airlock_host::tool::{Params, ToolDefinition};
 use airlock_render::{Line, Role, shell};
-use serde_json::json;
+use serde_json::{Map, Value};
 
 use super::Request;
 use crate::commands::params::given;
@@ -33,7 +33,7 @@ impl Call {
         }
         let mut params = match params {
             Some(word) => input::params(word)?,
-            None => Params::from_value(json!({})),
+            None => Params::from_value(Value::Object(Map::new())),
         };
         given::put_into(&mut params, &request.given)
             .map_err(|wrong| Failure::usage(format!("the option {wrong}")).quoting())?;
