@@ -19,6 +19,7 @@ mod store;
 #[cfg(feature = "author")]
 mod test;
 mod tool_options;
+mod undo;
 pub mod usage;
 pub mod values;
 
@@ -52,6 +53,7 @@ use shared::{CallArgs, SessionArgs, StoreArgs};
 use store::StoreCommand;
 #[cfg(feature = "author")]
 use test::TestArgs;
+use undo::UndoArgs;
 use values::{ColorWhen, GrantName, RehearseWhen, age};
 
 use examples::{
@@ -101,6 +103,7 @@ pub enum Command {
     #[command(after_help = DISCARD_EXAMPLES)]
     Discard(DecisionArgs),
     Refresh(RefreshArgs),
+    Undo(UndoArgs),
     Log(LogArgs),
     #[cfg(feature = "serve")]
     Serve(ServeArgs),
@@ -276,6 +279,7 @@ impl RunArgs {
             },
             settings,
             decision: apply.or(discard),
+            stage: false,
             extra: args.extra,
             confirm_effects: args.confirm_effects,
             notify: args.notify,
@@ -304,6 +308,7 @@ impl Command {
             Command::Resolve(args) => args.decision.json,
             Command::Apply(args) | Command::Discard(args) => args.json,
             Command::Refresh(args) => args.json,
+            Command::Undo(args) => args.json,
             Command::Log(args) => args.json,
             #[cfg(feature = "serve")]
             Command::Serve(_) => false,

@@ -1,11 +1,9 @@
 //! The plugins and native producers that are part of this program.
 
-#[cfg(feature = "ast-edit")]
 use std::sync::OnceLock;
 
 use airlock_desk::plugin::{Bundled, BundledKind, Catalog};
-#[cfg(feature = "ast-edit")]
-use airlock_host::native::NativeProducer;
+use airlock_host::native::{NativeProducer, UNDO, Undo};
 
 pub const CATALOG: Catalog = Catalog::new(&[
     Bundled {
@@ -24,7 +22,19 @@ pub const CATALOG: Catalog = Catalog::new(&[
         tools: &["ast_edit"],
         kind: BundledKind::Native(ast_edit),
     },
+    Bundled {
+        name: UNDO,
+        about: "Takes back what an applied action has changed, once you have seen what would change",
+        tools: &[UNDO],
+        kind: BundledKind::Native(undo),
+    },
 ]);
+
+/// Returns the `undo` producer. It is built once, because that validates its schema.
+fn undo() -> NativeProducer {
+    static PRODUCER: OnceLock<NativeProducer> = OnceLock::new();
+    PRODUCER.get_or_init(Undo::producer).clone()
+}
 
 /// Returns the `ast_edit` producer, which parses in separate processes of this program. It is built
 /// once, because that validates its schema.

@@ -22,3 +22,4 @@ pub mod serve;
 pub mod show;
 mod still_pending;
 pub mod store;
+pub mod undo;

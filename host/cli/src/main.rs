@@ -31,7 +31,7 @@ use crate::commands::author;
 #[cfg(feature = "serve")]
 use crate::commands::serve;
 use crate::commands::{
-    config, inspect, log, pending, plugins, policy, refresh, resolve, show, store,
+    config, inspect, log, pending, plugins, policy, refresh, resolve, show, store, undo,
 };
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
@@ -104,6 +104,7 @@ fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Fai
             block_on(resolve::resolve(&request, verbose, out))
         }
         Command::Refresh(args) => block_on(refresh::refresh(&args.request()?, verbose, out)),
+        Command::Undo(args) => block_on(undo::undo(&args.request()?, verbose, out)),
         Command::Log(args) => block_on(log::list(&args.request()?, out)),
         #[cfg(feature = "serve")]
         Command::Serve(args) => {

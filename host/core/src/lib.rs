@@ -129,7 +129,7 @@ pub const PRIVATE_FOLDER: &str = airlock_workspace::PRIVATE;
 pub mod native {
     pub use crate::producer::native::{
         ApplyCall, DecidedAction, NativeProducer, NativeTool, Preview, PreviewCall, ProposedAction,
-        RunningCall, STACK_BYTES, Stop,
+        RunningCall, STACK_BYTES, Stop, UNDO, Undo,
     };
 
     /// The workspace, as native tools see it.
@@ -145,5 +145,5 @@ pub use airlock_model::policy::Policy;
 pub use engine::{Engine, EngineBuilder};
 pub use modules::*;
 pub use plugin::Plugin;
-pub use session::{Session, SessionBuilder};
+pub use session::{Session, SessionBuilder, UndoRetention};
 pub use tenant::Tenant;

@@ -26,6 +26,7 @@ use crate::world::DecidedAction;
 
 pub(crate) use identity::NativeIdentity;
 use native::NativeProducer;
+pub(crate) use native::UNDO;
 
 /// A plugin or a native producer, before it is bound to a session.
 #[derive(Debug, Clone)]

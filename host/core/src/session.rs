@@ -22,6 +22,7 @@ mod stack;
 mod steering;
 mod tools;
 mod turns;
+mod undoing;
 
 use std::fmt;
 use std::path::Path;
@@ -45,6 +46,7 @@ pub use approval::{Approval, ApprovalRequest, Approver, ConfirmRequest, Confirma
 pub use builder::SessionBuilder;
 pub use cancellable::Cancellable;
 pub use decide::{APPLY_UNDONE, Discarded, RecoveredAction, StandingHandler, StandingResult};
+pub use place::UndoRetention;
 pub use reviewing::Review;
 pub use tools::ProducerWithPolicy;
 

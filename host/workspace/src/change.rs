@@ -17,8 +17,8 @@ use crate::tree::{Body, Node, NodeId, Origin, ROOT, Tree};
 use crate::view::View;
 
 pub(crate) use deadline::Deadline;
-pub(crate) use facts::real_facts;
 pub use facts::{Facts, Identity};
+pub(crate) use facts::{digest_of_content, real_facts};
 use facts::{own_facts, unread_facts};
 pub use side_effects::{OwnerChange, SideEffects};
 
@@ -112,7 +112,18 @@ pub(crate) fn compare(tree: &Tree, lower: &Lower, until: Deadline) -> io::Result
             (None, None) => {}
             (None, Some(path)) => {
                 let after = own_facts(node, until)?;
-                found.push(Change::in_place(path, None, Some(after)));
+                let mut change = Change::in_place(path, None, Some(after));
+                if let (Some(original), Some(after)) = (&node.attributes_of, &mut change.after) {
+                    let (file, stamp) = parents.open_file(original)?;
+                    let (kept, beside) = ability.keep(&file, &stamp, false)?;
+                    after.mode = kept.mode(node.mode);
+                    change.side_effects = SideEffects {
+                        parts_hard_links: None,
+                        ..beside
+                    };
+                    rewritten.insert(id, Some(kept));
+                }
+                found.push(change)
             }
             (Some(origin), None) => {
                 let before = unread_facts(&mut parents, &origin.path, &origin.stamp, until)?;
@@ -134,16 +145,19 @@ pub(crate) fn compare(tree: &Tree, lower: &Lower, until: Deadline) -> io::Result
                 else {
                     continue;
                 };
-                let is_rewritten = before.digest != after.digest || node.mode != origin.stamp.mode;
+                let is_rewritten = before.digest != after.digest || !node.keeps_attributes();
                 let (mut keeps, mut side_effects) = (None, SideEffects::default());
                 if is_rewritten && before.kind == Kind::File {
-                    let (real, _) = parents.open_file(&origin.path)?;
-                    let (kept, beside) =
-                        ability.keep(&real, &origin.stamp, node.has_new_contents())?;
+                    let (real, stamp) = match &node.attributes_of {
+                        Some(original) => parents.open_file(original)?,
+                        None => (parents.open_file(&origin.path)?.0, origin.stamp),
+                    };
+                    let (kept, beside) = ability.keep(&real, &stamp, node.has_new_contents())?;
                     after.mode = kept.mode(node.committed_mode());
                     (keeps, side_effects) = (Some(kept), beside);
                 }
-                if !moved && (&before.digest, before.mode) == (&after.digest, after.mode) {
+                let is_same = (&before.digest, before.mode) == (&after.digest, after.mode);
+                if !moved && is_same && node.attributes_of.is_none() {
                     continue;
                 }
                 if is_rewritten {
@@ -183,9 +197,9 @@ fn kept_object(
             let before = real_facts(parents, &origin.path, &origin.stamp, until)?;
             Ok(Some((before, own_facts(node, until)?)))
         }
-        _ if !moved && node.mode == origin.stamp.mode => Ok(None),
+        _ if !moved && node.keeps_attributes() => Ok(None),
         _ => {
-            let is_only_moved = node.mode == origin.stamp.mode;
+            let is_only_moved = node.keeps_attributes();
             let before = if is_only_moved {
                 unread_facts(parents, &origin.path, &origin.stamp, until)?
             } else {

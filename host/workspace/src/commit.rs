@@ -6,11 +6,13 @@ mod displaced;
 mod files;
 mod inherited;
 mod made;
+mod originals;
 mod plan;
 mod private;
 mod recover;
 mod run;
 mod staging;
+mod step;
 mod touched;
 mod transaction;
 #[allow(unsafe_code, reason = "no safe library asks for a lease")]
@@ -33,6 +35,8 @@ use check::check_unchanged;
 pub(crate) use files::{entries, open_or_make_file, remove_file};
 #[cfg(test)]
 pub(crate) use inherited::DEFAULT_ACL;
+pub use originals::{Originals, Retention};
+pub(crate) use originals::{Slots, recorded};
 pub(crate) use private::Private;
 use recover::recover;
 use transaction::commit;
@@ -49,6 +53,11 @@ pub struct Ticket {
     /// A note, stored atomically with the commit until it is [taken](Workspace::take_outcome). It
     /// lets the caller learn of the commit after a crash.
     pub note: String,
+    /// A line about the commit for people who [undo](View::restore) it.
+    pub title: String,
+    /// How long and how much of the replaced and removed files to keep, so that the commit can be
+    /// [undone](View::restore). `None` to keep nothing.
+    pub originals: Option<Retention>,
 }
 
 /// The result of a commit.
@@ -157,12 +166,15 @@ fn commit_held<E: From<CommitError>>(
     let finished = if changes.is_empty() {
         Ok(Vec::new())
     } else {
-        commit(opened, &state.tree, &rewritten, ticket)?
+        commit(opened, &state.tree, &rewritten, &changes, ticket)?
     };
     let (kept, not_cleaned_up) = match finished {
         Ok(kept) => (kept, None),
         Err(error) => (Vec::new(), Some(error)),
     };
+    if let Some(retention) = &ticket.originals {
+        originals::prune(opened, retention);
+    }
     Ok(Committed {
         changes,
         not_cleaned_up,

@@ -1,5 +1,6 @@
 //! Errors of commits and recoveries.
 
+use std::fmt;
 use std::io;
 
 /// The reason why a layer was not committed. The folder is unchanged, unless a variant says
@@ -8,7 +9,7 @@ use std::io;
 #[non_exhaustive]
 pub enum CommitError {
     /// Another program changed paths that the layer depends on.
-    #[error("{}", conflict_message(.0))]
+    #[error("{} since it was looked at", ConflictList(.0))]
     Conflict(Vec<Conflict>),
     /// Another program has the file at this path open for writing. The commit would replace the
     /// file, and later writes would be lost.
@@ -62,19 +63,50 @@ pub enum ConflictKind {
     Appeared,
 }
 
-fn conflict_message(conflicts: &[Conflict]) -> String {
-    let named = conflicts
-        .iter()
-        .take(3)
-        .map(|conflict| match conflict.what {
-            ConflictKind::Changed => format!("{} has changed", conflict.path),
-            ConflictKind::Appeared => format!("{} is new", conflict.path),
-        });
-    let mut message = named.collect::<Vec<_>>().join(", ");
-    if conflicts.len() > 3 {
-        message += &format!(", and {} more", conflicts.len() - 3);
+/// Lists the first conflicts.
+struct ConflictList<'a>(&'a [Conflict]);
+
+impl fmt::Display for ConflictList<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, conflict) in self.0.iter().take(3).enumerate() {
+            let comma = if number > 0 { ", " } else { "" };
+            let what = match conflict.what {
+                ConflictKind::Changed => "has changed",
+                ConflictKind::Appeared => "is new",
+            };
+            write!(f, "{comma}{} {what}", conflict.path)?;
+        }
+        match self.0.len().saturating_sub(3) {
+            0 => Ok(()),
+            more => write!(f, ", and {more} more"),
+        }
     }
-    message + " since it was looked at"
+}
+
+/// The reason why a commit can't be undone.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RestoreError {
+    /// The files that the commit replaced and removed are not kept.
+    #[error("the files that {0} replaced are not kept")]
+    NotKept(String),
+    /// Another program changed what the commit made, or took its place.
+    #[error("{} since it was applied", ConflictList(.0))]
+    Changed(Vec<Conflict>),
+    /// The earlier version of the object at this path was not kept.
+    #[error("the earlier version of {0} is not kept")]
+    Incomplete(String),
+    /// An earlier commit was interrupted and can't be finished.
+    #[error(transparent)]
+    Unrecovered(#[from] RecoverError),
+    /// A system error.
+    #[error("could not {doing}: {source}")]
+    Io {
+        /// The operation that failed.
+        doing: String,
+        /// The cause.
+        source: io::Error,
+    },
 }
 
 /// The reason why an interrupted commit could not be finished.
@@ -134,5 +166,11 @@ impl From<Failed> for CommitError {
 impl From<Failed> for RecoverError {
     fn from(Failed { doing, source }: Failed) -> Self {
         RecoverError::Io { doing, source }
+    }
+}
+
+impl From<Failed> for RestoreError {
+    fn from(Failed { doing, source }: Failed) -> Self {
+        RestoreError::Io { doing, source }
     }
 }

@@ -27,7 +27,7 @@
 //! let changes = view.changes()?;
 //! assert_eq!(changes[0].from.as_deref(), Some("notes.txt"));
 //!
-//! let ticket = Ticket { id: "first".to_owned(), note: String::new() };
+//! let ticket = Ticket { id: "first".to_owned(), note: String::new(), title: String::new(), originals: None };
 //! view.commit(&workspace, &ticket)?;
 //! assert_eq!(std::fs::read_to_string(folder.join("diary.txt"))?, "one\ntwo\n");
 //! # Ok(())
@@ -95,6 +95,7 @@ mod mount;
 mod parents;
 mod path;
 mod reads;
+mod restore;
 mod tree;
 mod view;
 mod walk;
@@ -110,13 +111,14 @@ mod tests;
 pub use tests::fuzz;
 
 pub use change::{Change, Facts, Identity, OwnerChange, SideEffects};
-pub use commit::{Committed, Outcome, Recovered, Ticket};
+pub use commit::{Committed, Originals, Outcome, Recovered, Retention, Ticket};
 pub use directory::{Directory, Entry, Listing, OpenOptions, Opened};
-pub use error::{CommitError, Conflict, ConflictKind, RecoverError};
+pub use error::{CommitError, Conflict, ConflictKind, RecoverError, RestoreError};
 pub use file::OpenFile;
 pub use lower::{Kind, Stamp};
 pub use metadata::Metadata;
 pub use path::{PRIVATE, folded, is_private};
 pub use reads::{Read, ReadSet};
+pub use restore::Restored;
 pub use view::{Layer, LayerOptions, RealFolder, View};
 pub use workspace::{Key, Workspace};

@@ -24,6 +24,8 @@ mod strangers;
 #[cfg(test)]
 mod two_hosts;
 #[cfg(test)]
+mod undo;
+#[cfg(test)]
 mod writers;
 
 /// What a variable of the environment asks of a test, where it is set.

@@ -57,6 +57,9 @@ pub(crate) struct Node {
     pub handles: u32,
     /// The number of an object created in the layer.
     pub serial: u64,
+    /// The path in the real folder of the file whose owner, group, permissions and attributes a
+    /// commit gives to this file; `None` for those of the real file that it replaces.
+    pub attributes_of: Option<Arc<str>>,
     /// True if the system confirmed that this process may change entries of the real directory.
     pub may_change: bool,
 }
@@ -90,6 +93,18 @@ pub(crate) enum At {
 impl Node {
     pub fn has_new_contents(&self) -> bool {
         matches!(self.body, Body::File(Some(_)))
+    }
+
+    /// Returns whether an object of the real folder keeps its permissions and attributes.
+    pub fn keeps_attributes(&self) -> bool {
+        let real = self.origin.as_ref().map(|origin| origin.stamp.mode);
+        real == Some(self.mode) && self.attributes_of.is_none()
+    }
+
+    /// Returns the path in the real folder of the file whose attributes this one gets.
+    pub fn attributes_path(&self) -> Option<&Arc<str>> {
+        let real = self.origin.as_ref().map(|origin| &origin.path);
+        self.attributes_of.as_ref().or(real)
     }
 
     /// Returns the permissions after a commit. New contents clear set-user-ID and set-group-ID, as
@@ -226,6 +241,7 @@ impl Tree {
             modified: None,
             handles: 0,
             serial: 0,
+            attributes_of: None,
             may_change: false,
         });
         self.by_origin.insert(path, id);
@@ -247,6 +263,7 @@ impl Tree {
             modified: Some(now),
             handles: 0,
             serial,
+            attributes_of: None,
             may_change: true,
         }))
     }

@@ -136,6 +136,18 @@ Examples:
     airlock refresh 438b
     airlock resolve apply";
 
+pub const UNDO_EXAMPLES: &str = "\
+Examples:
+  Take back what was applied last:
+    airlock undo
+
+  Take back an earlier action, which `airlock log` lists, without a question:
+    airlock undo 438b --yes
+
+  Decide about the undo later:
+    airlock undo 438b --stage
+    airlock apply";
+
 pub const LOG_EXAMPLES: &str = "\
 Examples:
   What was decided about this directory, in whichever conversation?

@@ -48,6 +48,8 @@ pub struct Request {
     /// The decision about all pushed actions, with the reason. Without it, prompts if there is a
     /// terminal.
     pub decision: Option<(Decision, String)>,
+    /// True to leave the pushed actions pending without asking.
+    pub stage: bool,
     /// The extras for the tool, in a form that `input` reads.
     pub extra: Option<String>,
     /// True to ask again about effects that the host has not seen before.

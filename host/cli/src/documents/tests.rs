@@ -19,7 +19,7 @@ use super::*;
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// The commands with `--json`, by the names of their manual pages, and their documents.
-const COMMANDS: [(&str, SchemaOf); 24] = [
+const COMMANDS: [(&str, SchemaOf); 25] = [
     ("apply", one::<calls::ResolutionReport<'_>>),
     ("build", one::<author::BuildReport<'_>>),
     ("config-check", one::<config::ConfigCheck<'_>>),
@@ -47,6 +47,7 @@ const COMMANDS: [(&str, SchemaOf); 24] = [
     ("store-retention", one::<store::StoreRetention>),
     ("store-stats", one::<store::StoreStats>),
     ("test", one::<author::TestReport<'_>>),
+    ("undo", one::<calls::CallReport<'_>>),
 ];
 
 fn one<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {

@@ -61,6 +61,7 @@ mod test_untried;
 mod text;
 mod toolchain;
 mod typed_params;
+mod undo;
 mod volatile;
 mod waiting;
 mod workspaces;

@@ -3,6 +3,8 @@
 mod binding;
 mod call;
 mod layer;
+mod stop;
+mod undo;
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,7 +23,9 @@ use crate::plugin::{LoadedTool, checked_native};
 
 pub(super) use binding::Binding;
 pub use binding::STACK_BYTES;
-pub use call::{ApplyCall, PreviewCall, RunningCall, Stop};
+pub use call::{ApplyCall, PreviewCall, RunningCall};
+pub use stop::Stop;
+pub use undo::{UNDO, Undo};
 
 /// A tool that is part of the host.
 ///

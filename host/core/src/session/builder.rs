@@ -18,7 +18,7 @@ use super::approval::Approver;
 use super::base::Base;
 use super::decide::Decisions;
 use super::events::Events;
-use super::place::{Opened, Place};
+use super::place::{Opened, Place, UndoRetention};
 use super::review::Reviews;
 use super::stack::Stack;
 use super::tools::{ProducerWithPolicy, Tools};
@@ -47,12 +47,22 @@ pub struct SessionBuilder {
     expires_after: Option<Duration>,
     rehearse: Rehearse,
     tenant: Tenant,
+    undo: Undo,
 }
 
 /// The decider about the actions that a model wants to apply.
 enum Decider {
     Model,
     Approver(Arc<dyn Approver>),
+}
+
+/// What applies keep for an undo, if anything.
+struct Undo(Option<UndoRetention>);
+
+impl Default for Undo {
+    fn default() -> Self {
+        Self(Some(UndoRetention::default()))
+    }
 }
 
 #[derive(Default)]
@@ -167,6 +177,13 @@ impl SessionBuilder {
         self
     }
 
+    /// Sets what applies keep in the workspace for an [undo](Session::undo): the files that they
+    /// replace and remove. `None` keeps nothing. Default: [`UndoRetention::default`].
+    pub fn undo_retention(mut self, retention: Option<UndoRetention>) -> Self {
+        self.undo = Undo(retention);
+        self
+    }
+
     /// Binds a plugin or a native producer, under the default policy unless another is
     /// [given](ProducerWithPolicy). Both kinds of tools are listed together, in binding order.
     pub fn bind(mut self, producer: impl Into<ProducerWithPolicy>) -> Self {
@@ -242,7 +259,7 @@ impl SessionBuilder {
         };
         let base = Arc::new(Base {
             stack: Stack::new(Arc::clone(&context)),
-            place: Place::new(Arc::clone(&context), workspace, self.machine),
+            place: Place::new(Arc::clone(&context), workspace, self.machine, self.undo.0),
             tools: Tools::new(producers, engine),
             events: Events::new(context, self.observer),
         });

@@ -2,6 +2,7 @@
 
 mod opening;
 mod record;
+mod retention;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use crate::pushing::SessionContext;
 use crate::workspace::WorkspaceFolder;
 pub(super) use opening::{Opened, open};
 pub(super) use record::{CommitRecord, Committed, encode};
+pub use retention::UndoRetention;
 
 /// The place in which a session applies actions: its workspace and machine.
 pub(super) struct Place {
@@ -22,6 +24,8 @@ pub(super) struct Place {
     pub workspace: Option<Arc<WorkspaceFolder>>,
     /// The identity that the session was given instead of the machine's own.
     machine: Option<Machine>,
+    /// What applies keep for an undo, if anything.
+    pub undo: Option<UndoRetention>,
 }
 
 impl Place {
@@ -29,11 +33,13 @@ impl Place {
         context: Arc<SessionContext>,
         workspace: Option<Arc<WorkspaceFolder>>,
         machine: Option<Machine>,
+        undo: Option<UndoRetention>,
     ) -> Self {
         Self {
             context,
             workspace,
             machine,
+            undo,
         }
     }
 

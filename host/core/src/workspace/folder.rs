@@ -13,7 +13,10 @@ use std::path::{Path, PathBuf};
 use airlock_model::error::Error;
 use airlock_model::identity::Machine;
 use airlock_model::regular::not_regular;
-use airlock_workspace::{Directory, Kind, Metadata, OpenFile, OpenOptions, Opened, View};
+use airlock_workspace::{
+    Directory, Kind, Metadata, OpenFile, OpenOptions, Opened, RestoreError, Restored, View,
+    Workspace,
+};
 
 use super::WorkspaceFolder;
 
@@ -225,6 +228,18 @@ impl ReadableFolder {
 }
 
 impl WritableFolder {
+    /// Makes the layer, which must be empty, undo a commit.
+    ///
+    /// # Errors
+    /// [`RestoreError`]. The layer may have some of the changes then.
+    pub(crate) fn restore(
+        &self,
+        workspace: &Workspace,
+        commit: &str,
+    ) -> Result<Restored, RestoreError> {
+        self.readable.view.restore(workspace, commit)
+    }
+
     /// `view` must have a layer.
     pub(crate) fn of(view: View, path: &Path) -> Self {
         let readable = ReadableFolder::of(view, path);

@@ -124,6 +124,8 @@ pub fn to_make() -> OpenOptions {
 /// Commits, and returns how long it took; `round` must not have been committed before.
 pub fn commit(view: &View, workspace: &Workspace, round: usize) -> Duration {
     let ticket = Ticket {
+        title: String::new(),
+        originals: None,
         id: format!("round-{round}"),
         note: String::new(),
     };

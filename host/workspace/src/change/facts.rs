@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::deadline::Deadline;
-use crate::content::read_full;
+use crate::content::{Content, read_full};
 use crate::lower::{Kind, Stamp};
 use crate::parents::Parents;
 use crate::tree::{Body, Node};
@@ -81,8 +81,7 @@ pub(super) fn own_facts(node: &Node, until: Deadline) -> io::Result<Facts> {
     match &node.body {
         Body::File(Some(content)) => {
             facts.size = content.len();
-            let read = |buffer: &mut [u8], offset| content.read_at(buffer, offset);
-            facts.digest = Some(digest_of(facts.size, until, read)?);
+            facts.digest = Some(digest_of_content(content, until)?);
         }
         Body::Link(Some(target)) => {
             facts.size = target.len() as u64;
@@ -153,6 +152,12 @@ pub(crate) fn real_facts(
         Kind::Special => {}
     }
     Ok(facts)
+}
+
+pub(crate) fn digest_of_content(content: &Content, until: Deadline) -> io::Result<String> {
+    digest_of(content.len(), until, |buffer, offset| {
+        content.read_at(buffer, offset)
+    })
 }
 
 fn digest_of_file(file: &File, size: u64, until: Deadline) -> io::Result<String> {

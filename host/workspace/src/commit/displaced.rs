@@ -9,8 +9,8 @@ use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
 use super::files::{open_or_make, sync_now};
-use super::plan::{Name, Object, Step};
 use super::private::{Journal, Private};
+use super::step::{Name, Object, Step};
 use super::writers::has_writers;
 use crate::error::{CommitError, Doing};
 use crate::fault::step;

@@ -7,7 +7,8 @@ use std::io;
 use rustix::fs::{AtFlags, OFlags};
 
 use super::files::entries;
-use super::plan::{MADE, Name, Step};
+use super::plan::MADE;
+use super::step::{Name, Step};
 use crate::lower::{Kind, Stamp, open_beneath};
 use crate::parents::Parents;
 

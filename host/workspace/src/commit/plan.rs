@@ -9,11 +9,10 @@
 //! 2. From the root down, everything else takes its place. A file that replaces another one is
 //!    exchanged with it, so that the name is never missing.
 
-use std::collections::{HashMap, HashSet};
-
-use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::staging::{Going, Staged, Staging};
+use super::step::{Name, Object, Step};
 use crate::error::{CommitError, Doing};
 use crate::kept::Kept;
 use crate::lower::{Kind, Stamp};
@@ -26,68 +25,12 @@ pub(crate) const MADE: &str = "n";
 /// The prefix of slots for parked objects.
 pub(crate) const PARKED: &str = "p";
 
-/// A name in the workspace or in a transaction's folder.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Name {
-    /// A path relative to the workspace.
-    Path(String),
-    /// A slot in the transaction's folder.
-    Slot(String),
-}
-
-/// A rename.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Step {
-    pub from: Name,
-    pub to: Name,
-    /// The moved object.
-    pub object: Object,
-    /// The object that it is exchanged with; `None` if the name is free.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub displaced: Option<Object>,
-    /// True if it is a directory to remove. It must be empty then, because everything seen in it
-    /// has left before.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub empty: bool,
-    /// The state of an object that the commit created. It must be the same at a rollback.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub made: Option<u64>,
-}
-
-/// An object in the state in which it must be when it is moved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Object {
-    pub inode: u64,
-    /// The size in bytes and the time of the last change; `None` for directories and for objects
-    /// that the commit created.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub contents: Option<(u64, (i64, u32))>,
-}
-
-impl Object {
-    fn real(stamp: &Stamp) -> Self {
-        let has_contents = stamp.kind != Kind::Directory;
-        Self {
-            inode: stamp.inode,
-            contents: has_contents.then_some((stamp.size, stamp.modified)),
-        }
-    }
-
-    fn new_object(inode: u64) -> Self {
-        Self {
-            inode,
-            contents: None,
-        }
-    }
-
-    /// Returns whether a name refers to this object.
-    pub fn is(&self, stamp: &Stamp) -> bool {
-        self.inode == stamp.inode
-            && self
-                .contents
-                .is_none_or(|contents| contents == (stamp.size, stamp.modified))
-    }
+/// The renames of a commit.
+pub(crate) struct Plan {
+    pub steps: Vec<Step>,
+    /// The slots in which replaced and removed objects end up, by the objects' paths in the real
+    /// folder.
+    pub originals: BTreeMap<String, String>,
 }
 
 /// Stages new objects and plans the renames.
@@ -95,7 +38,7 @@ pub(crate) fn plan(
     tree: &Tree,
     rewritten: &HashMap<NodeId, Option<Kept>>,
     staging: &mut Staging<'_>,
-) -> Result<Vec<Step>, CommitError> {
+) -> Result<Plan, CommitError> {
     let mut planner = Planner {
         tree,
         rewritten,
@@ -103,6 +46,7 @@ pub(crate) fn plan(
         replaced: HashSet::new(),
         vacated: HashMap::new(),
         steps: Vec::new(),
+        originals: BTreeMap::new(),
     };
     planner.find_replaced();
     planner.vacate_files();
@@ -110,7 +54,10 @@ pub(crate) fn plan(
     planner.place(ROOT, "", None)?;
     let ending = || "stage the changes".to_owned();
     planner.staging.end().doing(ending)?;
-    Ok(planner.steps)
+    Ok(Plan {
+        steps: planner.steps,
+        originals: planner.originals,
+    })
 }
 
 /// The destination of an object that left its place.
@@ -128,6 +75,7 @@ struct Planner<'a, 'b> {
     replaced: HashSet<NodeId>,
     vacated: HashMap<NodeId, Vacated>,
     steps: Vec<Step>,
+    originals: BTreeMap<String, String>,
 }
 
 impl<'a> Planner<'a, '_> {
@@ -263,8 +211,16 @@ impl<'a> Planner<'a, '_> {
         let slot = self.staging.new_slot(PARKED);
         let mut step = self.step_from_origin(id, Name::Slot(slot.clone()));
         step.empty = self.is_directory(id) && self.tree.node(id).link.is_none();
+        if self.tree.node(id).link.is_none() || self.rewritten.contains_key(&id) {
+            self.keep_original(id, &slot);
+        }
         self.steps.push(step);
         self.vacated.insert(id, Vacated::ToSlot(slot));
+    }
+
+    fn keep_original(&mut self, id: NodeId, slot: &str) {
+        let path = self.origin_path(id).to_owned();
+        self.originals.insert(path, slot.to_owned());
     }
 
     fn origin(&self, id: NodeId) -> (&str, &Stamp) {
@@ -323,6 +279,8 @@ impl<'a> Planner<'a, '_> {
                     }
                 } else if inner.is_none() {
                     let displaced = self.displaced(directory, name);
+                    let displaced = displaced.inspect(|it| self.keep_original(*it, &staged.slot));
+                    let displaced = displaced.map(|it| Object::real(self.origin(it).1));
                     self.steps.push(placed(&staged, &path, displaced));
                 }
                 continue;
@@ -362,10 +320,10 @@ impl<'a> Planner<'a, '_> {
     }
 
     /// Returns the object that a file is exchanged with.
-    fn displaced(&self, directory: NodeId, name: &str) -> Option<Object> {
+    fn displaced(&self, directory: NodeId, name: &str) -> Option<NodeId> {
         let occupant = self.occupant(directory, name)?;
         let goes = self.replaced.contains(&occupant) || self.tree.is_in_place(occupant);
-        goes.then(|| Object::real(self.origin(occupant).1))
+        goes.then_some(occupant)
     }
 }
 

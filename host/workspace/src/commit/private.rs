@@ -10,6 +10,7 @@
 //!     journal           the steps to do; once this file exists, the commit has happened
 //!     outcome           the file that becomes outcomes/ID
 //!     n1, p2, …         new and parked objects
+//!   originals/NAME/     what a commit replaced and removed, for an undo: see `originals.rs`
 //!   kept/ID/n1-NAME     a replaced file that another program wrote to; only the user removes it
 //! ```
 //!
@@ -26,7 +27,8 @@ use super::files::{
     Durable, entries, open_or_make, open_or_make_file, read, remove_entry, remove_file, remove_one,
     sync_now, write_new,
 };
-use super::plan::{PARKED, Step};
+use super::plan::PARKED;
+use super::step::Step;
 use crate::fault::step;
 use crate::lower::open_beneath;
 use crate::path::PRIVATE;
@@ -51,6 +53,9 @@ const MAX_OUTCOME: u64 = 128 << 20;
 pub(crate) struct Journal {
     pub id: String,
     pub steps: Vec<Step>,
+    /// The name under which the folder stays after the commit, with the originals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub originals: Option<String>,
 }
 
 /// A workspace's private folder.
@@ -96,7 +101,7 @@ impl<'a> Private<'a> {
         Ok((private, is_made))
     }
 
-    fn hash(&self, what: &str, of: &[u8]) -> blake3::Hash {
+    pub fn hash(&self, what: &str, of: &[u8]) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_keyed(&self.workspace.hash_key);
         hasher.update(what.as_bytes());
         hasher.update(b"\0");
@@ -113,7 +118,7 @@ impl<'a> Private<'a> {
     }
 
     /// Returns the record if its hash is ours.
-    fn unsealed<'r>(&self, what: &str, sealed: &'r [u8]) -> Option<&'r [u8]> {
+    pub fn unsealed<'r>(&self, what: &str, sealed: &'r [u8]) -> Option<&'r [u8]> {
         let (hash, record) = sealed.split_at_checked(blake3::OUT_LEN * 2)?;
         let record = record.strip_prefix(b"\n")?;
         let hash = blake3::Hash::from_hex(hash).ok()?;
@@ -340,20 +345,28 @@ impl<'a> Private<'a> {
 
     /// Removes a transaction's folder, which has no journal any more.
     pub fn remove_transaction(&self, name: &str) -> io::Result<()> {
-        let folder = self.open_transaction(name)?;
-        for entry in entries(&folder)? {
-            // Parked directories are empty. A file that another program has put into one since
-            // belongs to that program.
-            if entry.to_bytes().starts_with(PARKED.as_bytes()) {
-                remove_one(&folder, &entry)?
-            } else {
-                remove_entry(&folder, &entry)?
-            }
-        }
-        step()?;
-        let flags = AtFlags::REMOVEDIR;
-        Ok(rustix::fs::unlinkat(&self.folder, name, flags)?)
+        remove_slots(&self.folder, name)
     }
+}
+
+/// Removes a folder with the slots of a commit.
+pub(super) fn remove_slots(from: &File, name: &str) -> io::Result<()> {
+    let folder = File::from(open_beneath(
+        from,
+        name,
+        OFlags::RDONLY | OFlags::DIRECTORY,
+    )?);
+    for entry in entries(&folder)? {
+        // Parked directories are empty. A file that another program has put into one since
+        // belongs to that program.
+        if entry.to_bytes().starts_with(PARKED.as_bytes()) {
+            remove_one(&folder, &entry)?
+        } else {
+            remove_entry(&folder, &entry)?
+        }
+    }
+    step()?;
+    Ok(rustix::fs::unlinkat(from, name, AtFlags::REMOVEDIR)?)
 }
 
 /// Renames a file. Replaces nothing, or exchanges the two.

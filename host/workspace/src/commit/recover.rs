@@ -30,6 +30,11 @@ pub(super) fn finish(
     private.settle(folder, &journal.id).doing(settling)?;
     let keeping = || format!("keep in {PRIVATE} what another program wrote");
     let kept = keep_written(private, folder, journal).doing(keeping)?;
+    if let Some(originals) = &journal.originals
+        && private.keep_originals(name, originals).doing(keeping)?
+    {
+        return Ok(kept);
+    }
     // Not synced: if a power failure restores it, its id is known as committed.
     remove_file(folder, JOURNAL).doing(settling)?;
     let removing = || format!("remove {PRIVATE}/{name}");

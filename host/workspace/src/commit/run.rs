@@ -11,9 +11,9 @@ use rustix::fs::{AtFlags, OFlags};
 use rustix::io::Errno;
 
 use super::made::state_of;
-use super::plan::{Name, Object, Step};
 use super::private::rename;
 use super::staging::sync_directories;
+use super::step::{Name, Object, Step};
 use super::touched::{Direction, Unsynced};
 use crate::lower::{Lower, Stamp, means_nothing_there, open_beneath};
 use crate::parents::{Parent, Parents};

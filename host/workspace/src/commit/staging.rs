@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use super::attributes;
 use super::files::{Durable, sync, sync_now, sync_together};
 use super::inherited::Inherited;
-use super::plan::Step;
+use super::step::Step;
 use crate::content::clone_or_copy;
 use crate::error::{CommitError, Doing, Failed};
 use crate::fault::step;
@@ -95,11 +95,11 @@ impl<'a> Staging<'a> {
         let inode = match self.make(node, first, &slot).doing(staging)? {
             Made::Link(inode) => inode,
             Made::Opened(made) => {
-                match (going.kept, &node.origin) {
-                    (Some(kept), Some(origin)) => {
-                        let (real, _) = self.real.open_file(&origin.path).doing(staging)?;
+                match (going.kept, node.attributes_path()) {
+                    (Some(kept), Some(path)) => {
+                        let (real, _) = self.real.open_file(path).doing(staging)?;
                         let mode = node.committed_mode();
-                        attributes::keep(kept, (&real, &origin.path), &made, mode)?;
+                        attributes::keep(kept, (&real, path), &made, mode)?;
                     }
                     _ => set_mode(&made, node.mode, inherits).doing(staging)?,
                 }

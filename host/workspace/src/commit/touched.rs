@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::ops::Bound::{Excluded, Included};
 
-use super::plan::{Name, Step};
+use super::step::{Name, Step};
 use crate::path::parent_and_name;
 
 /// The direction of steps: done or undone.
@@ -138,7 +138,7 @@ fn at_or_below(names: &BTreeSet<Name>, name: &Name) -> Vec<Name> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commit::plan::Object;
+    use crate::commit::step::Object;
 
     fn step(from: &str, to: &str) -> Step {
         let name = |text: &str| match text.strip_prefix('#') {

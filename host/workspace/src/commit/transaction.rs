@@ -7,12 +7,14 @@ use super::Ticket;
 use super::displaced::{refuse_open_files, written_to};
 use super::files::{Durable, sync, sync_together};
 use super::made::note_made;
-use super::plan::plan;
+use super::originals::Record;
+use super::plan::{Plan, plan};
 use super::private::{Journal, Private};
 use super::recover::{blocked, finish};
 use super::run::{Runner, Stuck};
 use super::staging::{Staging, sync_directories};
 use super::touched::{Direction, touched};
+use crate::change::Change;
 use crate::error::{CommitError, Conflict, ConflictKind, Doing, Failed, RecoverError};
 use crate::kept::Kept;
 use crate::lower::Lower;
@@ -26,13 +28,19 @@ pub(super) fn commit(
     workspace: &Opened,
     tree: &Tree,
     rewritten: &HashMap<NodeId, Option<Kept>>,
+    changes: &[Change],
     ticket: &Ticket,
 ) -> Result<Result<Vec<String>, RecoverError>, CommitError> {
     let lower = &*workspace.lower;
     let making = || format!("make {PRIVATE} in the workspace");
     let (private, _) = Private::open_or_make(workspace).doing(making)?;
     let (name, folder) = private.begin().doing(making)?;
-    let prepared = prepare(&private, &folder, lower, (tree, rewritten), ticket);
+    let layer = ToCommit {
+        tree,
+        rewritten,
+        changes,
+    };
+    let prepared = prepare(&private, &folder, lower, &layer, ticket);
     let journal = match prepared {
         Ok(journal) => journal,
         Err(error) => {
@@ -54,17 +62,37 @@ pub(super) fn commit(
     Ok(finish(&private, &name, &folder, lower, &journal))
 }
 
+/// A layer, compared with the folder.
+struct ToCommit<'a> {
+    tree: &'a Tree,
+    rewritten: &'a HashMap<NodeId, Option<Kept>>,
+    changes: &'a [Change],
+}
+
 fn prepare(
     private: &Private<'_>,
     folder: &File,
     lower: &Lower,
-    (tree, rewritten): (&Tree, &HashMap<NodeId, Option<Kept>>),
+    layer: &ToCommit<'_>,
     ticket: &Ticket,
 ) -> Result<Journal, CommitError> {
     let mut staging = Staging::new(folder, lower);
-    let mut steps = plan(tree, rewritten, &mut staging)?;
+    let Plan {
+        mut steps,
+        originals,
+    } = plan(layer.tree, layer.rewritten, &mut staging)?;
     refuse_open_files(&steps, lower)?;
     let durable = staging.durable(&steps);
+    let originals = match &ticket.originals {
+        Some(retention) => {
+            let recording = || "note what an undo needs".to_owned();
+            let record = Record::new(&ticket.title, (layer.tree, layer.changes), originals);
+            private
+                .write_originals(folder, &ticket.id, &record, retention, durable)
+                .doing(recording)?
+        }
+        None => None,
+    };
     private
         .write_outcome(folder, (&ticket.id, &ticket.note), durable)
         .doing(|| "write the outcome".to_owned())?;
@@ -74,6 +102,7 @@ fn prepare(
     let journal = Journal {
         id: ticket.id.clone(),
         steps,
+        originals,
     };
     private
         .write_journal(folder, &journal, durable)

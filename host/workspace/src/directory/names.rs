@@ -62,7 +62,7 @@ impl State {
         node.modified = modified.or(node.modified);
     }
 
-    pub(super) fn is_empty(&mut self, lower: &Lower, at: &At) -> io::Result<bool> {
+    pub(crate) fn is_empty(&mut self, lower: &Lower, at: &At) -> io::Result<bool> {
         let listing = self.list(lower, at)?;
         Ok(
             listing.entries.is_empty()

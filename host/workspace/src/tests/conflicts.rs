@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use tempfile::TempDir;
 
 use super::from_environment;
-use super::model::{open, scratch, ticket};
+use super::model::{kept, open, scratch};
 use super::script::{Random, tree};
 use crate::fault::{Fault, while_another, with};
 use crate::{
@@ -208,7 +208,7 @@ impl Fixture {
                 word.set(what.be_done(&folder, target));
             }
         };
-        let commit = || while_another(at, other, || view.commit(&workspace, &ticket("it")));
+        let commit = || while_another(at, other, || view.commit(&workspace, &kept("it")));
         let (result, steps) = with(fault, || catch_unwind(AssertUnwindSafe(commit)));
         Came {
             result: result.ok(),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::from_environment;
-use super::model::{open, scratch, ticket};
+use super::model::{kept, open, scratch, ticket};
 use super::script::{Op, Random, Subject, Viewed, fill, script, tree};
 use crate::fault::{Fault, with};
 use crate::{CommitError, Committed, LayerOptions, Outcome};
@@ -70,7 +70,7 @@ impl Stage {
         for op in ops {
             subject.run(op);
         }
-        let run = || catch_unwind(AssertUnwindSafe(|| view.commit(&workspace, &ticket("it"))));
+        let run = || catch_unwind(AssertUnwindSafe(|| view.commit(&workspace, &kept("it"))));
         let (committed, steps) = with(fault, run);
         (committed.ok(), steps)
     }
@@ -123,7 +123,7 @@ pub fn check_nothing_left(folder: &Path) {
     };
     for entry in entries {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        let kept = ["committed", "outcomes", ".gitignore", "lock"];
+        let kept = ["committed", "outcomes", ".gitignore", "lock", "originals"];
         assert!(kept.contains(&&*name), "{name} is left");
     }
 }

@@ -2,12 +2,13 @@
 //! plain folder.
 
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 use tempfile::TempDir;
 
 use super::from_environment;
 use super::script::{Bytes, Op, Plain, Subject, Viewed, fill, script, tree};
-use crate::{Key, LayerOptions, OpenOptions, Ticket, Workspace};
+use crate::{Key, LayerOptions, OpenOptions, Retention, Ticket, Workspace};
 
 /// How many scripts are tried; more by `AIRLOCK_SCRIPTS`.
 fn scripts() -> u64 {
@@ -26,8 +27,23 @@ pub fn ticket(id: &str) -> Ticket {
     Ticket {
         id: id.to_owned(),
         note: format!("note of {id}"),
+        title: format!("title of {id}"),
+        originals: None,
     }
 }
+
+/// Keeps what the commit replaces, so that it can be undone.
+pub fn kept(id: &str) -> Ticket {
+    Ticket {
+        originals: Some(KEEP),
+        ..ticket(id)
+    }
+}
+
+pub const KEEP: Retention = Retention {
+    time: Duration::from_secs(600),
+    bytes: 1 << 30,
+};
 
 /// What differs, if anything does.
 pub fn difference(ops: &[Op]) -> Option<String> {

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 use super::crash::check_nothing_left;
 use super::from_environment;
-use super::model::{open, scratch, ticket};
+use super::model::{kept, open, scratch, ticket};
 use super::script::{Bytes, Op, Random, Subject, Viewed, fill, script, tree};
 use crate::fault::{Fault, Seen, watched, with, with_inodes};
 use crate::{CommitError, LayerOptions};
@@ -84,6 +84,8 @@ struct Case<'a> {
     /// The number of a sync that the disk ignores, from 0.
     but: Option<usize>,
     cut: Option<(u64, Fault)>,
+    /// Whether it keeps what it replaces.
+    keeps: bool,
 }
 
 impl Case<'_> {
@@ -111,12 +113,13 @@ impl Case<'_> {
         for op in self.ops {
             subject.run(op);
         }
-        let commit = || view.commit(&workspace, &ticket("it"));
+        let ticket = if self.keeps { kept("it") } else { ticket("it") };
+        let commit = || view.commit(&workspace, &ticket);
         let commit = || with(self.cut, || catch_unwind(AssertUnwindSafe(commit)));
         // After a host is killed, another one commits before the power fails.
         let commit_twice = || {
             let (committed, steps) = commit();
-            let again = |_| view.commit(&workspace, &ticket("it"));
+            let again = |_| view.commit(&workspace, &ticket);
             (committed.unwrap_or_else(again), steps)
         };
         let ((committed, steps), disk) = noted(&folder, self.but, commit_twice);
@@ -302,6 +305,7 @@ fn a_commit_during_which_the_power_fails_is_whole_or_never_was() {
             has_earlier: random.below(2) == 0,
             but: None,
             cut: None,
+            keeps: random.below(2) == 0,
         };
         let Some(mut committed) = case.commit(None) else {
             continue;
@@ -340,6 +344,7 @@ fn each_sync_of_a_commit_is_needed() {
             has_earlier,
             but: None,
             cut: None,
+            keeps: false,
         };
         let mut committed = case.commit(None).unwrap();
         let (steps, after) = (committed.steps, committed.tried.after.clone());
@@ -384,6 +389,7 @@ fn a_commit_after_one_that_was_killed_anywhere_is_whole_or_never_was() {
         has_earlier: false,
         but: None,
         cut: None,
+        keeps: true,
     };
     let committed = case.commit(None).unwrap();
     for at in 1..=committed.steps {

@@ -39,6 +39,7 @@ impl Decider {
             io::stdin().is_terminal() && io::stdout().is_terminal() && io::stderr().is_terminal();
         let resolution = match &request.decision {
             Some((decision, reason)) => Resolution::new(*decision, reason),
+            None if request.stage => return Ok(Decider::Nobody),
             None if at_a_terminal && !out.is_json() => return Ok(Decider::Terminal),
             None => return Ok(Decider::Nobody),
         };

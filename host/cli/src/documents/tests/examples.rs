@@ -164,6 +164,7 @@ fn add_calls(examples: &mut Examples) {
     let report = CallReport::new(&outcome, &pending, Some(&done), Some(&failure));
     examples.add("run", &report);
     examples.add("refresh", &CallReport::new(&outcome, &[], None, None));
+    examples.add("undo", &CallReport::new(&outcome, &[], None, None));
     let report = || ResolutionReport::new(&done).with_pending(Some(&pending));
     examples.add("resolve", &report());
     examples.add("apply", &report());

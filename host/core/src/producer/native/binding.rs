@@ -13,8 +13,9 @@ use tokio::sync::{OwnedMutexGuard, oneshot};
 use tokio::time::timeout;
 
 use super::super::{CommitChanges, Executed, ProducerContext, Rehearsed, committed, told_by_tool};
-use super::call::{ApplyCall, Granted, Observed, PreviewCall, RunningCall, Stop};
+use super::call::{ApplyCall, Granted, Observed, PreviewCall, RunningCall};
 use super::layer::CallLayer;
+use super::stop::Stop;
 use super::{DecidedAction, NativeProducer, NativeTool, Preview};
 use crate::instance::{Call, Conditions, LookedAt, unless_cancelled};
 use crate::params::Params;

@@ -15,7 +15,7 @@ use airlock_model::error::Error;
 use airlock_model::pending::NamedAction;
 use airlock_model::reads::StaleFile;
 use airlock_model::store::StoreError;
-use airlock_workspace::{Change, CommitError, Committed, Ticket, View};
+use airlock_workspace::{Change, CommitError, Committed, Retention, Ticket, View};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
@@ -69,6 +69,11 @@ impl Committing<'_> {
                 &self.asked.decided_by,
                 result,
             )?,
+            title: self.held.action.label.to_string(),
+            originals: self.decisions.base.place.undo.map(|it| Retention {
+                time: it.time,
+                bytes: it.bytes,
+            }),
         };
         let confirm = self.held.lease.confirm();
         let runtime = Handle::current();

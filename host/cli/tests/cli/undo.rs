@@ -1,0 +1,154 @@
+//! `airlock undo`: takes back what was applied, and nothing else.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::airlock::{ProgramOutput, RENAME, Store, folder, names, short};
+
+/// Applies the rename of `*.jpeg`, and gives its id.
+fn apply_rename(store: &Store, folder: &Path) -> String {
+    let id = store.push_rename(folder);
+    store.json(folder, &["apply", &id, "--reason", "it is right"]);
+    id
+}
+
+/// What the puppet did in an applied action, by these steps of its apply.
+fn apply(store: &Store, folder: &Path, steps: Value) -> String {
+    let id = store.push(
+        folder,
+        json!([{"push": {"label": "do it", "apply": steps}}]),
+    );
+    store.json(folder, &["apply", &id, "--reason", "it is right"]);
+    id
+}
+
+fn undo(store: &Store, folder: &TempDir, args: &[&str]) -> ProgramOutput {
+    let airlock = store.airlock(folder.path(), &["undo", "--yes"]);
+    airlock.args(args).run()
+}
+
+#[test]
+fn the_last_apply_is_undone_and_an_undo_of_that_does_it_again() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg", "b.jpeg", "c.txt"]));
+    apply_rename(&store, folder.path());
+    let renamed = ["a.jpg", "b.jpg", "c.txt"];
+    assert_eq!(names(&folder), renamed);
+    let undone = undo(&store, &folder, &["--reason", "the names were right"]);
+    assert_eq!(undone.code, 0, "{undone:#?}");
+    let expected = "Undoes \"Batch rename: 2 files\", applied just now.";
+    assert!(undone.stdout.starts_with(expected), "{undone:#?}");
+    assert_eq!(names(&folder), ["a.jpeg", "b.jpeg", "c.txt"]);
+    let again = undo(&store, &folder, &[]);
+    assert_eq!(again.code, 0, "{again:#?}");
+    assert_eq!(names(&folder), renamed);
+
+    let log = store.json(folder.path(), &["log"]);
+    let entries = log["log"].as_array().unwrap().iter();
+    let labels: Vec<_> = entries.map(|it| it["label"].as_str().unwrap()).collect();
+    assert_eq!(
+        labels,
+        [
+            "Undo: Undo: Batch rename: 2 files",
+            "Undo: Batch rename: 2 files",
+            "Batch rename: 2 files"
+        ]
+    );
+    assert_eq!(log["log"][1]["resolved"]["reason"], "the names were right");
+}
+
+#[test]
+fn an_earlier_action_is_undone_by_the_end_of_its_id() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    let id = apply_rename(&store, folder.path());
+    fs::write(folder.path().join("b.jpeg"), "b").unwrap();
+    apply_rename(&store, folder.path());
+    let undone = undo(&store, &folder, &[short(&id)]);
+    assert_eq!(undone.code, 0, "{undone:#?}");
+    assert_eq!(names(&folder), ["a.jpeg", "b.jpg"]);
+}
+
+#[test]
+fn contents_permissions_and_removed_files_come_back() {
+    let (store, folder) = (Store::new(), folder(&["kept", "removed"]));
+    let path = |name: &str| folder.path().join(name);
+    fs::set_permissions(path("removed"), fs::Permissions::from_mode(0o640)).unwrap();
+    let steps = json!([
+        {"write-file": {"path": "/workspace/kept", "text": "other"}},
+        {"remove-file": "/workspace/removed"},
+        {"write-file": {"path": "/workspace/new", "text": "new"}},
+    ]);
+    apply(&store, folder.path(), steps);
+    assert_eq!(names(&folder), ["kept", "new"]);
+    let undone = undo(&store, &folder, &[]);
+    assert_eq!(undone.code, 0, "{undone:#?}");
+    assert_eq!(names(&folder), ["kept", "removed"]);
+    assert_eq!(fs::read_to_string(path("kept")).unwrap(), "kept");
+    assert_eq!(fs::read_to_string(path("removed")).unwrap(), "removed");
+    let mode = fs::metadata(path("removed")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o640);
+}
+
+#[test]
+fn a_file_that_has_changed_since_is_named_and_nothing_is_undone() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg", "b.jpeg"]));
+    apply_rename(&store, folder.path());
+    fs::write(folder.path().join("a.jpg"), "edited").unwrap();
+    let refused = undo(&store, &folder, &[]);
+    assert_ne!(refused.code, 0, "{refused:#?}");
+    assert!(refused.stderr.contains("a.jpg has changed"), "{refused:#?}");
+    assert!(!refused.stderr.contains("b.jpg"), "{refused:#?}");
+    assert_eq!(names(&folder), ["a.jpg", "b.jpg"]);
+    let edited = fs::read_to_string(folder.path().join("a.jpg")).unwrap();
+    assert_eq!(edited, "edited");
+}
+
+#[test]
+fn an_undo_can_be_left_pending_and_shows_what_it_would_change() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    let id = apply_rename(&store, folder.path());
+    let staged = store.json(folder.path(), &["undo", "--stage"]);
+    assert_eq!(names(&folder), ["a.jpg"]);
+    let pending = &staged["pending"][0];
+    assert_eq!(pending["label"], "Undo: Batch rename: 1 files");
+    assert_eq!(pending["details"]["undoes"], json!(id));
+    let changes = &staged["effects"][0];
+    assert_eq!(changes["verified"], true, "{staged}");
+    let change = &changes["changes"][0];
+    assert_eq!(
+        (&change["kind"], &change["from"], &change["path"]),
+        (&json!("renamed"), &json!("a.jpg"), &json!("a.jpeg"))
+    );
+    store.json(folder.path(), &["apply", "--reason", "back"]);
+    assert_eq!(names(&folder), ["a.jpeg"]);
+}
+
+/// Between the preview of an undo and its apply, as before any other apply.
+#[test]
+fn a_pending_undo_is_stale_once_its_file_changes() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    apply_rename(&store, folder.path());
+    store.json(folder.path(), &["undo", "--stage"]);
+    fs::write(folder.path().join("a.jpg"), "edited").unwrap();
+    let args = ["apply", "--reason", "back", "--json"];
+    let refused = store.airlock(folder.path(), &args).run();
+    assert_ne!(refused.code, 0, "{refused:#?}");
+    assert_eq!(names(&folder), ["a.jpg"]);
+}
+
+#[test]
+fn where_nothing_was_applied_there_is_nothing_to_undo() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    let check = |args: &[&str], expected: &str| {
+        let refused = undo(&store, &folder, args);
+        assert_ne!(refused.code, 0, "{refused:#?}");
+        assert!(refused.stderr.contains(expected), "{refused:#?}");
+    };
+    check(&[], "nothing was applied here that can be undone");
+    store.json(folder.path(), &["run", "batch-rename", RENAME]);
+    check(&[], "nothing was applied here that can be undone");
+    check(&["abcd"], "abcd can't be undone here");
+}

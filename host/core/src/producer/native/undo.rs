@@ -1,0 +1,205 @@
+//! The tool `undo`, which takes back what an applied action has changed in the workspace.
+//!
+//! It is a tool like any other: its preview is a draft that the host compares with the apply, its
+//! apply is one commit, and that commit can be undone, too.
+
+use std::fmt::Write;
+use std::time::SystemTime;
+
+use airlock_model::content::{Content, ToolResult};
+use airlock_model::error::Error;
+use airlock_model::json::Json;
+use airlock_model::tool::{ToolDefinition, ToolTraits};
+use airlock_workspace::{ConflictKind, Originals, RestoreError, Restored, Workspace};
+use serde_json::{Value, json};
+
+use super::{
+    ApplyCall, DecidedAction, NativeProducer, NativeTool, Preview, PreviewCall, ProposedAction,
+};
+use crate::workspace::WritableFolder;
+
+/// The name of the tool.
+pub const UNDO: &str = "undo";
+
+/// The fewest characters of an id that name an action.
+const MIN_ID: usize = 4;
+
+/// The most conflicts that a message lists.
+const MAX_CONFLICTS: usize = 20;
+
+const DESCRIPTION: &str = "Previews an undo of an action that was applied to the workspace: \
+    contents, names, permissions and links become what they were before. Nothing changes until \
+    the undo itself is applied. If its files have changed since, it fails and names them.";
+
+/// The tool `undo`. Its param `action` is the id of an applied action, or at least four of its
+/// first or last characters; without it, the tool undoes the last one. See
+/// [`Session::undo`](crate::Session::undo).
+#[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
+pub struct Undo;
+
+impl Undo {
+    /// Returns the producer, which sessions can bind.
+    pub fn producer() -> NativeProducer {
+        match NativeProducer::new(Self) {
+            Ok(producer) => producer,
+            // A test loads the definition.
+            Err(rejected) => unreachable!("the definition of undo is refused: {rejected}"),
+        }
+    }
+}
+
+impl NativeTool for Undo {
+    fn definition(&self) -> ToolDefinition {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "action": {
+                    "type": "string",
+                    "minLength": MIN_ID,
+                    "description": "The id of an applied action, or at least 4 of its first or last characters. Default: the action that was applied last",
+                },
+            },
+            "additionalProperties": false,
+        });
+        let mut traits = ToolTraits::default();
+        traits.deferrable = true;
+        ToolDefinition {
+            name: UNDO.to_owned(),
+            label: "Undo".to_owned(),
+            description: DESCRIPTION.to_owned(),
+            parameters: Json::of_own(&schema),
+            output: None,
+            traits,
+        }
+    }
+
+    fn state_version(&self) -> u32 {
+        1
+    }
+
+    fn preview(&self, params: &Value, call: &PreviewCall) -> Result<Preview, Error> {
+        let workspace = call.kept()?;
+        let kept = workspace.originals().map_err(RestoreError::from);
+        let kept = kept.map_err(|error| failed(&error))?;
+        let named = params.get("action").and_then(Value::as_str);
+        let commit = find(&kept, named)?;
+        let restored = restore(&call.draft()?, &workspace, &commit.id)?;
+        let title = &restored.title;
+        let mut text = format!("Undoes \"{title}\", applied {}.", age(commit.committed));
+        text.push_str(&left(&restored));
+        let details = json!({ "undoes": commit.id, "title": title, "left": restored.left });
+        let action = ProposedAction::new(format!("Undo: {title}"), commit.id.as_bytes());
+        let action = action.details(Json::of_own(&details));
+        Ok(Preview::of(result(text)).proposing(action))
+    }
+
+    fn apply(&self, action: &DecidedAction, call: &ApplyCall) -> Result<ToolResult, Error> {
+        let commit = String::from_utf8_lossy(&action.state);
+        let restored = restore(&call.folder()?, &call.kept()?, &commit)?;
+        let mut text = format!("Undid \"{}\".", restored.title);
+        text.push_str(&left(&restored));
+        Ok(result(text))
+    }
+}
+
+fn result(text: String) -> ToolResult {
+    ToolResult {
+        content: vec![Content::text(text)],
+        details: None,
+    }
+}
+
+fn refusal(message: String) -> Error {
+    Error::Tool { message }
+}
+
+/// Returns the commit with this id, or the last one.
+fn find<'a>(kept: &'a [Originals], named: Option<&str>) -> Result<&'a Originals, Error> {
+    let Some(named) = named else {
+        let last = kept.last();
+        return last.ok_or_else(|| {
+            refusal("nothing was applied here that can be undone: an apply keeps what it replaces for a limited time, up to a limited size".to_owned())
+        });
+    };
+    let is_named = |it: &&Originals| it.id.starts_with(named) || it.id.ends_with(named);
+    let mut found = kept.iter().filter(is_named);
+    match (found.next(), found.next()) {
+        (Some(one), None) => Ok(one),
+        (Some(_), Some(_)) => Err(refusal(format!(
+            "several applied actions have an id with {named}; use more of it"
+        ))),
+        (None, _) => Err(refusal(format!(
+            "{named} can't be undone here: no such action was applied in this workspace, or the files that it replaced are no longer kept"
+        ))),
+    }
+}
+
+fn restore(
+    folder: &WritableFolder,
+    workspace: &Workspace,
+    commit: &str,
+) -> Result<Restored, Error> {
+    let restored = folder.restore(workspace, commit);
+    restored.map_err(|error| failed(&error))
+}
+
+/// Returns the error for the caller, with each file that has changed.
+fn failed(error: &RestoreError) -> Error {
+    let RestoreError::Changed(conflicts) = error else {
+        return refusal(format!("can't undo it: {error}"));
+    };
+    let mut message =
+        "can't undo it, since something else has changed its files since it was applied:"
+            .to_owned();
+    for conflict in conflicts.iter().take(MAX_CONFLICTS) {
+        let what = match conflict.what {
+            ConflictKind::Changed => "has changed or is gone",
+            ConflictKind::Appeared => "is new and in the way",
+        };
+        let _ = write!(message, "\n- {} {what}", conflict.path);
+    }
+    if let Some(more) = conflicts.len().checked_sub(MAX_CONFLICTS)
+        && more > 0
+    {
+        let _ = write!(message, "\n- and {more} more");
+    }
+    refusal(message)
+}
+
+/// Returns a sentence about the directories that stay.
+fn left(restored: &Restored) -> String {
+    match &*restored.left {
+        [] => String::new(),
+        [one] => format!(" The directory {one} stays, since something else is in it."),
+        several => format!(
+            " {} directories stay, since something else is in them: {}.",
+            several.len(),
+            several.join(", ")
+        ),
+    }
+}
+
+fn age(time: SystemTime) -> String {
+    let seconds = time.elapsed().unwrap_or_default().as_secs();
+    let count = |count: u64, unit: &str| match count {
+        1 => format!("1 {unit} ago"),
+        count => format!("{count} {unit}s ago"),
+    };
+    match seconds {
+        0..60 => "just now".to_owned(),
+        60..3600 => count(seconds / 60, "minute"),
+        3600..86_400 => count(seconds / 3600, "hour"),
+        _ => count(seconds / 86_400, "day"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_passes_the_checks_of_plugins() {
+        assert_eq!(Undo::producer().name(), UNDO);
+    }
+}
