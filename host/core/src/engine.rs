@@ -35,7 +35,8 @@ struct EngineInner {
 }
 
 impl Engine {
-    /// Creates an engine with the default settings and without a compile cache.
+    /// Creates an engine with the default settings: without a compile cache and without a
+    /// [compiler program](EngineBuilder::compiler).
     ///
     /// # Errors
     /// See [`EngineBuilder::build`].
@@ -44,6 +45,23 @@ impl Engine {
     }
 
     /// Returns a builder for an engine.
+    ///
+    /// Without a [compiler program](EngineBuilder::compiler), components are compiled on threads of
+    /// this process. Nothing then bounds the memory that this takes, and after a load has failed at
+    /// [`CompileLimits::time`], its thread goes on. For components that are not your own, name a
+    /// program, which can be this one:
+    ///
+    /// ```no_run
+    /// use airlock_host::{Engine, compile};
+    ///
+    /// fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     compile::compiler_main(); // Before everything else.
+    ///     let program = std::env::current_exe()?;
+    ///     let engine = Engine::builder().compiler(program).build()?;
+    ///     # let _ = engine;
+    ///     Ok(())
+    /// }
+    /// ```
     pub fn builder() -> EngineBuilder {
         EngineBuilder::default()
     }
@@ -264,7 +282,8 @@ impl EngineBuilder {
         self
     }
 
-    /// Reserves the pool and starts the epoch thread.
+    /// Reserves the pool and starts the epoch thread. Without a [compiler program](Self::compiler),
+    /// the time and memory that compiling takes are not bounded: see [`Engine::builder`].
     ///
     /// # Errors
     /// [`Error::Host`] if the machine can't provide the address space or the thread, or if a
