@@ -28,6 +28,7 @@ NAMED: dict[str, dict[str, str]] = {
     "airlock_worker": {},
     "airlock_workspace": {"serde_core": "change sets and read sets are written and read"},
     "airlock_host": {
+        "futures_core": "`EventStream` is a `Stream`",
         "serde_json": "params",
         "tokio_util": "`CancellationToken`, by which a call is cancelled",
         "wasmtime": "`Engine::wasmtime`, the one way around",

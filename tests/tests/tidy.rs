@@ -67,7 +67,7 @@ fn bindings_of_the_world_stay_inside_its_versions() {
 }
 
 /// From the top down: each uses what stands behind it, and nothing before.
-const LAYERS: [&str; 19] = [
+const LAYERS: [&str; 20] = [
     "modules",
     "session",
     "producer",
@@ -83,6 +83,7 @@ const LAYERS: [&str; 19] = [
     "reserved",
     "secret",
     "lost",
+    "listeners",
     "params",
     "tenant",
     "budget",

@@ -52,6 +52,7 @@ mod budget;
 pub mod compile;
 mod engine;
 mod instance;
+mod listeners;
 mod load_error;
 mod lost;
 mod modules;

@@ -48,8 +48,9 @@ pub mod reads {
     pub use airlock_model::reads::{Fingerprints, ReadFile, ReadFiles, StaleFile, Staleness};
 }
 
-/// Events that a session sends to its observer.
+/// Events that a session sends to its observer and its streams.
 pub mod event {
+    pub use crate::listeners::{EventStream, SessionEvent};
     pub use airlock_model::event::{Event, EventSource, LogLevel, Observer, Refusal, ToolFunction};
 }
 

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use airlock_model::content::ToolResult;
 use airlock_model::digest::Digest;
 use airlock_model::error::Error;
-use airlock_model::event::Observer;
 use airlock_model::limits::Limits;
 use airlock_model::pending::{ActionId, PendingAction};
 use airlock_model::policy::{Phase, Policy};
@@ -41,7 +40,6 @@ pub(crate) struct ProducerContext {
     pub policy: Policy,
     pub workspace: Option<Arc<WorkspaceFolder>>,
     pub limits: Arc<Limits>,
-    pub observer: Option<Observer>,
     pub session: Arc<SessionContext>,
 }
 

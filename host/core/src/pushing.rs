@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use airlock_model::error::Error;
+use airlock_model::event::{self, Event, EventSource, Observer};
 use airlock_model::identity::WorkspaceIdentity;
 use airlock_model::json::Json;
 use airlock_model::limits::Limits;
@@ -15,6 +16,7 @@ use airlock_model::pending::{ActionId, DEFAULT_SOURCE_TOOL_NAME, PendingAction, 
 use airlock_model::policy::Policy;
 use airlock_model::store::{NewAction, PendingStore, PluginBytes, StoreError};
 
+use crate::listeners::Listeners;
 use crate::lost::LostActions;
 use crate::tenant::Tenant;
 pub(crate) use place::PlaceOfOthers;
@@ -42,6 +44,8 @@ pub(crate) struct SessionContext {
     /// Room that unfinished calls have reserved.
     pub reserved: Arc<Reserved>,
     pub tenant: Tenant,
+    pub observer: Option<Observer>,
+    pub listeners: Listeners,
 }
 
 impl SessionContext {
@@ -49,6 +53,14 @@ impl SessionContext {
     /// [`Error::NoStore`].
     pub fn store(&self) -> Result<&PendingStore, Error> {
         self.store.as_ref().ok_or(Error::NoStore)
+    }
+
+    /// Sends an event to the observer, the streams and `tracing`. The number of a call is at least
+    /// 1; 0 means none.
+    pub fn emit(&self, plugin: &str, tool: &str, call: u64, event: &Event) {
+        let source = EventSource::new(Some(&self.id), plugin, tool).in_call(call);
+        self.listeners.send(&self.id, source, event);
+        event::emit(self.observer.as_ref(), source, event);
     }
 
     /// Marks volatile actions as lost, because their instance has ended.

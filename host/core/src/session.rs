@@ -36,6 +36,7 @@ use airlock_model::pending::{ActionId, SessionId};
 use airlock_model::tool::{RejectedTool, ToolDefinition};
 use tokio_util::sync::CancellationToken;
 
+use crate::listeners::EventStream;
 use crate::params::Params;
 use base::Base;
 use calling::ToolCall;
@@ -203,6 +204,25 @@ impl Session {
             cancel,
         };
         call.run(self.base(), &inner.reviews).await
+    }
+
+    /// Returns a stream of the session's events from now on, which ends when nothing of the session
+    /// is left. It is for readers that take their time or wait for several things; an
+    /// [observer](SessionBuilder::observer) gets the same events at once, on the guest's thread.
+    /// [`Cancellable::events`] has those of one call.
+    ///
+    /// ```no_run
+    /// # async fn example(session: airlock_host::Session) {
+    /// let mut events = session.events();
+    /// tokio::spawn(async move {
+    ///     while let Some(event) = events.recv().await {
+    ///         println!("{}: {:?}", event.tool, event.event);
+    ///     }
+    /// });
+    /// # }
+    /// ```
+    pub fn events(&self) -> EventStream {
+        self.base().events.listen()
     }
 
     /// Returns the call that pushed a pending action, with the preview as its caller got it, or [in

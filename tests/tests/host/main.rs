@@ -23,6 +23,7 @@ mod sdk;
 mod stale;
 mod standing;
 mod steering;
+mod streams;
 mod surroundings;
 mod volatile;
 mod watching;

@@ -5,8 +5,8 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
-use airlock_model::event::{self, Event, EventSource, LogLevel, Observer, Refusal};
-use airlock_model::pending::{PendingAction, SessionId};
+use airlock_model::event::{self, Event, EventSource, LogLevel, Refusal};
+use airlock_model::pending::PendingAction;
 use bytes::Bytes;
 use tokio::io::AsyncWrite;
 use wasmtime_wasi::async_trait;
@@ -14,6 +14,7 @@ use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamError, StreamResult};
 
 use super::state::InstanceContext;
+use crate::pushing::SessionContext;
 
 /// Bytes of standard error to keep for a crash message.
 const LAST_WORDS: usize = 2048;
@@ -26,8 +27,8 @@ const PERMITTED: usize = 64 << 10;
 pub(crate) struct GuestLog(Arc<Mutex<Log>>);
 
 struct Log {
-    observer: Option<Observer>,
-    session: Option<SessionId>,
+    /// `None` while a plugin is being loaded.
+    session: Option<Arc<SessionContext>>,
     plugin: Arc<str>,
     tool: String,
     call: u64,
@@ -44,8 +45,7 @@ struct Log {
 impl GuestLog {
     pub fn new(context: &InstanceContext) -> Self {
         Self(Arc::new(Mutex::new(Log {
-            observer: context.observer.clone(),
-            session: context.session.as_ref().map(|session| session.id.clone()),
+            session: context.session.clone(),
             plugin: Arc::clone(&context.plugin.name),
             tool: String::new(),
             call: 0,
@@ -139,9 +139,11 @@ fn stream_index(level: LogLevel) -> usize {
 
 impl Log {
     fn emit(&self, event: &Event) {
-        let source =
-            EventSource::new(self.session.as_ref(), &self.plugin, &self.tool).in_call(self.call);
-        event::emit(self.observer.as_ref(), source, event);
+        let (plugin, tool) = (&self.plugin, &self.tool);
+        match &self.session {
+            Some(session) => session.emit(plugin, tool, self.call, event),
+            None => event::emit(None, EventSource::new(None, plugin, tool), event),
+        }
     }
 
     fn count_and_emit(&mut self, event: impl FnOnce() -> Event) {

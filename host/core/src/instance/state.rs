@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use airlock_model::event::{LogLevel, Observer, Refusal};
+use airlock_model::event::{LogLevel, Refusal};
 use airlock_model::limits::Limits;
 use airlock_model::pending::ActionId;
 use airlock_model::policy::{Phase, Policy};
@@ -33,7 +33,6 @@ pub(crate) struct InstanceContext {
     pub policy: Policy,
     pub limits: Arc<Limits>,
     pub roots: Arc<Roots>,
-    pub observer: Option<Observer>,
     pub volatile: VolatileActions,
     /// `None` while a plugin is being loaded.
     pub session: Option<Arc<SessionContext>>,

@@ -241,7 +241,6 @@ pub(super) fn ask_for_tools<'a>(
                 spill: engine.scratch_parent().to_owned(),
                 descriptors: tenant.descriptors(engine.descriptors()),
             }),
-            observer: None,
             volatile: VolatileActions::default(),
             session: None,
             conditions: None,

@@ -242,7 +242,6 @@ impl Binding {
         let ProducerContext {
             policy,
             limits,
-            observer,
             session,
             ..
         } = &self.context;
@@ -252,7 +251,6 @@ impl Binding {
             policy: policy.clone(),
             limits: Arc::clone(limits),
             roots,
-            observer: observer.clone(),
             // The live instance's volatile actions don't end with another instance.
             volatile: match conditions {
                 Some(_) => VolatileActions::default(),

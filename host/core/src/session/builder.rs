@@ -25,6 +25,7 @@ use super::tools::{ProducerWithPolicy, Tools};
 use super::turns::Turns;
 use super::{Session, SessionInner};
 use crate::engine::Engine;
+use crate::listeners::Listeners;
 use crate::lost::LostActions;
 use crate::producer::{Origin, ProducerContext};
 use crate::pushing::SessionContext;
@@ -114,7 +115,7 @@ impl SessionBuilder {
     }
 
     /// Sets a function that receives the log messages and progress of guests, on the thread that
-    /// runs them.
+    /// runs them. [`Session::events`] is for readers that take their time.
     pub fn observer(
         mut self,
         observer: impl Fn(EventSource<'_>, &Event) + Send + Sync + 'static,
@@ -249,19 +250,20 @@ impl SessionBuilder {
             lost: LostActions::default(),
             reserved: Arc::default(),
             tenant: self.tenant,
+            observer: self.observer,
+            listeners: Listeners::default(),
         });
         let producers = ProducerContext {
             policy: Policy::default(),
             workspace: workspace.clone(),
             limits,
-            observer: self.observer.clone(),
             session: Arc::clone(&context),
         };
         let base = Arc::new(Base {
             stack: Stack::new(Arc::clone(&context)),
             place: Place::new(Arc::clone(&context), workspace, self.machine, self.undo.0),
             tools: Tools::new(producers, engine),
-            events: Events::new(context, self.observer),
+            events: Events::new(context),
         });
         let reviews = Reviews::new(Arc::clone(&base), self.rehearse);
         let turns = Turns::new(self.tool_choice);

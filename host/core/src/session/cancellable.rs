@@ -5,6 +5,8 @@ use std::pin::Pin;
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
+use crate::listeners::{EventStream, OperationEvents, listening};
+
 /// A session operation, which starts when it is awaited.
 ///
 /// ```no_run
@@ -35,6 +37,7 @@ use tokio_util::sync::CancellationToken;
 pub struct Cancellable<'a, T> {
     work: Work<'a, T>,
     cancel: Option<&'a CancellationToken>,
+    events: Option<OperationEvents>,
 }
 
 /// Boxed so that it is compiled in this crate. Otherwise each crate that awaits it would compile it
@@ -50,6 +53,7 @@ impl<'a, T> Cancellable<'a, T> {
         Self {
             work: Box::new(move |cancel| Box::pin(work(cancel))),
             cancel: None,
+            events: None,
         }
     }
 
@@ -60,13 +64,36 @@ impl<'a, T> Cancellable<'a, T> {
         self.cancel = Some(token);
         self
     }
+
+    /// Returns a stream of the events of this operation's calls: of the call, or of the apply or
+    /// reject that carries out a decision. Rehearsals are calls of their own. The stream ends when
+    /// the operation ends, after all its events, or when it is dropped.
+    ///
+    /// ```no_run
+    /// # async fn example(session: airlock_host::Session) -> Result<(), airlock_host::Error> {
+    /// # let params = serde_json::json!({});
+    /// let mut call = session.call("slow", &params);
+    /// let mut events = call.events();
+    /// let shown = async {
+    ///     while let Some(event) = events.recv().await {
+    ///         println!("{:?}", event.event);
+    ///     }
+    /// };
+    /// let (outcome, ()) = tokio::join!(call.into_future(), shown);
+    /// # outcome?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn events(&mut self) -> EventStream {
+        self.events.get_or_insert_default().stream()
+    }
 }
 
-impl<'a, T> IntoFuture for Cancellable<'a, T> {
+impl<'a, T: 'a> IntoFuture for Cancellable<'a, T> {
     type Output = T;
     type IntoFuture = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        (self.work)(self.cancel)
+        listening(self.events, (self.work)(self.cancel))
     }
 }

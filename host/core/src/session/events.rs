@@ -1,5 +1,5 @@
-//! Events of a session's calls and decisions, for its observer and for `tracing`, with a span per
-//! call.
+//! Events of a session's calls and decisions, for its observer, its streams and `tracing`, with a
+//! span per call.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,48 +9,46 @@ use std::time::Instant;
 use airlock_model::actor::DecidedBy;
 use airlock_model::denial::Denial;
 use airlock_model::error::Error;
-use airlock_model::event::{self, Event, EventSource, Observer, ToolFunction};
-use airlock_model::pending::{Decision, PendingAction, SessionId};
+use airlock_model::event::{Event, ToolFunction};
+use airlock_model::pending::{Decision, PendingAction};
 use tracing::{Instrument, Level};
 
 use crate::instance::Call;
+use crate::listeners::EventStream;
 use crate::pushing::SessionContext;
 
 /// Numbers the calls of a session and reports them.
 pub(super) struct Events {
     context: Arc<SessionContext>,
-    pub observer: Option<Observer>,
     calls: AtomicU64,
 }
 
 impl Events {
-    pub fn new(context: Arc<SessionContext>, observer: Option<Observer>) -> Self {
+    pub fn new(context: Arc<SessionContext>) -> Self {
         Self {
             context,
-            observer,
             calls: AtomicU64::new(0),
         }
     }
 
-    fn id(&self) -> &SessionId {
-        &self.context.id
+    /// Returns a stream of all events from now on.
+    pub fn listen(&self) -> EventStream {
+        self.context.listeners.listen()
     }
 
-    fn emit(&self, source: EventSource<'_>, event: &Event) {
-        event::emit(self.observer.as_ref(), source, event);
-    }
-
-    /// Returns the number of the next call.
+    /// Returns the number of the next call, which the caller's stream hears of.
     pub fn next_call(&self) -> u64 {
-        self.calls.fetch_add(1, Ordering::Relaxed) + 1
+        let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        self.context.listeners.listen_to(number);
+        number
     }
 
     /// Reports the actions that the store has accepted.
     pub fn pushed(&self, call: &Call<'_>, plugin: &str, pushed: &[Arc<PendingAction>]) {
-        let source = EventSource::new(Some(self.id()), plugin, call.tool).in_call(call.number);
         for action in pushed {
             let action = Arc::clone(action);
-            self.emit(source, &Event::Pushed { action });
+            let event = Event::Pushed { action };
+            self.context.emit(plugin, call.tool, call.number, &event);
         }
     }
 
@@ -64,32 +62,33 @@ impl Events {
     ) {
         if self.is_watched() {
             let (plugin, tool) = (&action.plugin_name, &action.source_tool_name);
-            let source = EventSource::new(Some(self.id()), plugin, tool).in_call(number);
             let decided = Event::Decided {
                 action: action.id.clone(),
                 decision,
                 decided_by,
             };
-            self.emit(source, &decided);
+            self.context.emit(plugin, tool, number, &decided);
         }
     }
 
     /// Reports a denial.
     pub fn denied(&self, action: &PendingAction, denial: Denial) {
         let (plugin, tool) = (&action.plugin_name, &action.source_tool_name);
-        let source = EventSource::new(Some(self.id()), plugin, tool);
         let action = action.id.clone();
-        self.emit(source, &Event::Denied { action, denial });
+        let event = Event::Denied { action, denial };
+        self.context.emit(plugin, tool, 0, &event);
     }
 
     /// Returns whether to report calls. Most sessions are not observed, and reporting a small call
     /// takes longer than the call itself.
     fn is_watched(&self) -> bool {
-        self.observer.is_some() || tracing::enabled!(target: "airlock::call", Level::DEBUG)
+        self.context.observer.is_some()
+            || !self.context.listeners.is_empty()
+            || tracing::enabled!(target: "airlock::call", Level::DEBUG)
     }
 
-    /// Runs a call, and reports its start and end to the observer. The call is borrowed, because
-    /// moving it would copy kilobytes.
+    /// Runs a call, and reports its start and end. The call is borrowed, because moving it would
+    /// copy kilobytes.
     pub async fn watched<T>(
         &self,
         call: &Call<'_>,
@@ -100,8 +99,8 @@ impl Events {
         if !self.is_watched() {
             return calling.await;
         }
-        let source = EventSource::new(Some(self.id()), plugin, call.tool).in_call(call.number);
-        self.emit(source, &Event::Began { function });
+        let report = |event: &Event| self.context.emit(plugin, call.tool, call.number, event);
+        report(&Event::Began { function });
         let began = Instant::now();
         let span = tracing::debug_span!(
             target: "airlock::call",
@@ -110,15 +109,14 @@ impl Events {
             plugin,
             tool = call.tool,
             call = call.number,
-            session = %self.id(),
+            session = %self.context.id,
         );
         let called = calling.instrument(span).await;
-        let ended = Event::Ended {
+        report(&Event::Ended {
             function,
             time: began.elapsed(),
             failure: called.as_ref().err().map(Error::kind),
-        };
-        self.emit(source, &ended);
+        });
         called
     }
 }

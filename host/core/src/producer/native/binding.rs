@@ -297,8 +297,7 @@ impl Binding {
 
     fn observed(&self) -> Observed {
         Observed {
-            observer: self.context.observer.clone(),
-            session: self.context.session.id.clone(),
+            session: Arc::clone(&self.context.session),
             producer: Arc::clone(&self.producer.inner.source.name),
         }
     }
@@ -386,7 +385,6 @@ mod tests {
             policy: Policy::default(),
             workspace: None,
             limits: Arc::new(limits.clone()),
-            observer: None,
             session: Arc::new(SessionContext {
                 id: "one".into(),
                 store: None,
@@ -396,6 +394,8 @@ mod tests {
                 lost: Default::default(),
                 reserved: Default::default(),
                 tenant: Default::default(),
+                observer: None,
+                listeners: Default::default(),
             }),
         };
         Binding::new(&NativeProducer::new(Idle).unwrap(), context)

@@ -5,14 +5,14 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use airlock_model::error::Error;
-use airlock_model::event::{self, Event, EventSource, Observer};
+use airlock_model::event::Event;
 use airlock_model::limits::Limits;
-use airlock_model::pending::SessionId;
 use airlock_workspace::Workspace;
 
 use super::layer::CallLayer;
 use super::stop::Stop;
 use crate::instance::Call;
+use crate::pushing::SessionContext;
 use crate::secret::workspace_key;
 use crate::workspace::{ReadableFolder, WorkspaceFolder, WritableFolder};
 
@@ -43,10 +43,9 @@ pub struct ApplyCall {
 /// The workspace, or the reason why the call can't have it.
 pub(super) type Granted = Result<Arc<WorkspaceFolder>, String>;
 
-/// The observer of the call's progress, and the names to report.
+/// The session that hears of the call's progress, and the name to report.
 pub(super) struct Observed {
-    pub observer: Option<Observer>,
-    pub session: SessionId,
+    pub session: Arc<SessionContext>,
     pub producer: Arc<str>,
 }
 
@@ -239,7 +238,6 @@ impl RunningCall {
 
 impl Observed {
     pub fn emit(&self, call: u64, tool: &str, event: &Event) {
-        let source = EventSource::new(Some(&self.session), &self.producer, tool).in_call(call);
-        event::emit(self.observer.as_ref(), source, event);
+        self.session.emit(&self.producer, tool, call, event);
     }
 }
