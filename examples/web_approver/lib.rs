@@ -1,0 +1,1 @@
+//! The package holds the example `web_approver`, and nothing else.
