@@ -16,7 +16,15 @@ mod step;
 mod touched;
 mod transaction;
 #[allow(unsafe_code, reason = "no safe library asks for a lease")]
+#[cfg(target_os = "linux")]
 mod writers;
+#[cfg(not(target_os = "linux"))]
+mod writers {
+    /// Only Linux can tell, by a lease.
+    pub(super) fn has_writers(_: &std::fs::File) -> std::io::Result<bool> {
+        Ok(false)
+    }
+}
 
 use std::io;
 

@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::fs::SeekFrom;
 use rustix::io::Errno;
 
+use crate::system;
 use spill::{Counted, Shared, SpilledFile};
 
 /// Maximum size of a file's contents in memory, in bytes, while there is room.
@@ -270,7 +271,7 @@ pub(crate) enum Copied {
 /// Makes an empty file share the blocks of another one. If the file system can't do that, copies
 /// `length` bytes, or up to the end of the file if that is earlier.
 pub(crate) fn clone_or_copy(from: &File, to: &File, length: u64) -> io::Result<Copied> {
-    match rustix::fs::ioctl_ficlone(to, from) {
+    match system::ioctl_ficlone(to, from) {
         Ok(()) => Ok(Copied::Shared),
         Err(_) => copy(from, to, length).map(Copied::Bytes),
     }
@@ -310,7 +311,7 @@ fn copy_data(from: &File, to: &File, range: Range<u64>) -> io::Result<()> {
         let (mut read_from, mut write_to) = (done, done);
         let left = usize::try_from(range.end - done).unwrap_or(usize::MAX);
         let copied =
-            rustix::fs::copy_file_range(from, Some(&mut read_from), to, Some(&mut write_to), left);
+            system::copy_file_range(from, Some(&mut read_from), to, Some(&mut write_to), left);
         match copied {
             Ok(0) => return Ok(()),
             Ok(copied) => done += copied as u64,

@@ -73,10 +73,9 @@
 //! - A mount inside the folder is read-only. Changing it fails with
 //!   [`std::io::ErrorKind::CrossesDevices`] and an error that names the mount.
 //! - Another user's workspace inside or around this one is not locked.
-//! - Linux only. Requires `openat2` (Linux 5.6) and a file system whose `renameat2` supports
-//!   flags, such as ext4, xfs, btrfs or tmpfs. Whether an fsync survives a power loss depends on
-//!   the disk and is not tested here.
-#![cfg(target_os = "linux")]
+//! - Linux only: elsewhere the crate compiles, and no folder can be opened. Requires `openat2`
+//!   (Linux 5.6) and a file system whose `renameat2` supports flags, such as ext4, xfs, btrfs or
+//!   tmpfs. Whether an fsync survives a power loss depends on the disk and is not tested here.
 
 mod change;
 mod commit;
@@ -96,6 +95,7 @@ mod parents;
 mod path;
 mod reads;
 mod restore;
+mod system;
 mod tree;
 mod view;
 mod walk;

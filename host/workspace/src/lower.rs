@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use rustix::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
@@ -14,10 +14,7 @@ use crate::fault;
 use crate::mount::Mount;
 use crate::parents::Parents;
 use crate::path::{is_private, parent_and_name};
-
-const BENEATH: ResolveFlags = ResolveFlags::BENEATH
-    .union(ResolveFlags::NO_SYMLINKS)
-    .union(ResolveFlags::NO_MAGICLINKS);
+use crate::system::{self, NO_AUTOMOUNT, PATH};
 
 /// A kind of object. Links are not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -72,15 +69,17 @@ pub struct Stamp {
 
 impl Stamp {
     pub(crate) fn of(stat: &Stat) -> Self {
-        // The type's width depends on the platform.
+        // The types' widths depend on the platform.
         #[allow(clippy::unnecessary_cast)]
-        let links = stat.st_nlink as u64;
+        let (device, links) = (stat.st_dev as u64, stat.st_nlink as u64);
+        #[allow(clippy::unnecessary_cast)]
+        let mode = stat.st_mode as u32 & 0o7777;
         Self {
             kind: Kind::of(FileType::from_raw_mode(stat.st_mode)),
-            device: stat.st_dev,
+            device,
             inode: fault::inode(stat.st_ino),
             size: u64::try_from(stat.st_size).unwrap_or(0),
-            mode: stat.st_mode & 0o7777,
+            mode,
             links,
             owner: (stat.st_uid, stat.st_gid),
             accessed: (stat.st_atime, stat.st_atime_nsec as u32),
@@ -160,7 +159,7 @@ impl Lower {
     pub fn new(root: File) -> io::Result<Self> {
         let mount = Mount::of(&root, "")?;
         let lower = Self { root, mount };
-        match lower.open("", OFlags::PATH) {
+        match lower.open("", PATH) {
             Err(error) if error.raw_os_error() == Some(Errno::NOSYS.raw_os_error()) => {
                 Err(io::Error::new(
                     io::ErrorKind::Unsupported,
@@ -200,10 +199,10 @@ impl Lower {
     pub fn look(&self, path: &str) -> io::Result<Stamp> {
         // A single name can't lead elsewhere, so one call is enough.
         if !matches!(path, "" | "..") && !path.contains('/') {
-            let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+            let flags = AtFlags::SYMLINK_NOFOLLOW | NO_AUTOMOUNT;
             return Ok(Stamp::of(&rustix::fs::statat(&self.root, path, flags)?));
         }
-        let found = self.open(path, OFlags::PATH)?;
+        let found = self.open(path, PATH)?;
         Ok(Stamp::of(&rustix::fs::fstat(&found)?))
     }
 
@@ -223,7 +222,7 @@ impl Lower {
     }
 
     pub fn read_link(&self, path: &str) -> io::Result<String> {
-        let link = self.open(path, OFlags::PATH)?;
+        let link = self.open(path, PATH)?;
         let target = rustix::fs::readlinkat(&link, "", Vec::new())?;
         target.into_string().map_err(|_| Errno::ILSEQ.into())
     }
@@ -237,7 +236,7 @@ impl Lower {
         let (parent, name) = parent_and_name(path);
         let found = match parent {
             "" => Mount::of(&self.root, name)?,
-            parent => Mount::of(self.open(parent, OFlags::PATH | OFlags::DIRECTORY)?, name)?,
+            parent => Mount::of(self.open(parent, PATH | OFlags::DIRECTORY)?, name)?,
         };
         if found == self.mount {
             Ok(())
@@ -284,7 +283,7 @@ impl Lower {
             _ => Access::WRITE_OK,
         };
         let (parent, name) = parent_and_name(path);
-        let directory = self.open(parent, OFlags::PATH | OFlags::DIRECTORY)?;
+        let directory = self.open(parent, PATH | OFlags::DIRECTORY)?;
         let name = if name.is_empty() { "." } else { name };
         let flags = AtFlags::EACCESS | AtFlags::SYMLINK_NOFOLLOW;
         Ok(rustix::fs::accessat(&directory, name, access, flags)?)
@@ -325,13 +324,13 @@ fn refuse_special(directory: &File, path: &str) -> io::Result<()> {
         let kind = FileType::from_raw_mode(stat.st_mode);
         Kind::of(kind) == Kind::Special
     };
-    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+    let flags = AtFlags::SYMLINK_NOFOLLOW | NO_AUTOMOUNT;
     // A link on the way may lead anywhere, so this result is only a hint.
     let hint = rustix::fs::statat(directory, path, flags);
     if !hint.is_ok_and(|found| is_special(&found)) {
         return Ok(());
     }
-    let found = open_beneath(directory, path, OFlags::PATH)?;
+    let found = open_beneath(directory, path, PATH)?;
     if is_special(&rustix::fs::fstat(&found)?) {
         Err(Errno::OPNOTSUPP.into())
     } else {
@@ -344,7 +343,7 @@ pub(crate) fn open_beneath(directory: &File, path: &str, flags: OFlags) -> io::R
     let path = if path.is_empty() { "." } else { path };
     let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     loop {
-        match rustix::fs::openat2(directory, path, flags, Mode::empty(), BENEATH) {
+        match system::open_beneath(directory, path, flags) {
             // A concurrent rename prevented the system from resolving the path.
             Err(Errno::AGAIN | Errno::INTR) => {}
             opened => return Ok(opened?),

@@ -7,10 +7,11 @@
 use std::io;
 use std::os::fd::AsFd;
 
-use rustix::fs::{AtFlags, StatxFlags, makedev, statx};
+use crate::system;
 
 /// A mount. Two mounts can be compared only while both exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 pub(crate) enum Mount {
     Id(u64),
     /// The device number, before Linux 5.8.
@@ -24,11 +25,6 @@ impl Mount {
     /// # Errors
     /// System errors.
     pub fn of(directory: impl AsFd, name: &str) -> io::Result<Self> {
-        let flags = AtFlags::EMPTY_PATH | AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
-        let found = statx(directory, name, flags, StatxFlags::MNT_ID)?;
-        Ok(match found.stx_mask & StatxFlags::MNT_ID.bits() {
-            0 => Mount::Device(makedev(found.stx_dev_major, found.stx_dev_minor)),
-            _ => Mount::Id(found.stx_mnt_id),
-        })
+        system::mount_of(directory, name)
     }
 }

@@ -10,6 +10,7 @@ use rustix::io::Errno;
 
 use crate::lower::{Stamp, means_nothing_there, open_beneath, opened_to_read};
 use crate::path::parent_and_name;
+use crate::system::PATH;
 
 /// A directory, and the most recently used one below it, which stays open.
 pub(crate) struct Parents<'a> {
@@ -53,7 +54,7 @@ impl<'a> Parents<'a> {
         {
             return Ok((Parent::Below(Rc::clone(directory)), name));
         }
-        let flags = OFlags::PATH | OFlags::DIRECTORY;
+        let flags = PATH | OFlags::DIRECTORY;
         let opened = Rc::new(File::from(open_beneath(self.root, parent, flags)?));
         self.last = Some((parent.to_owned(), Rc::clone(&opened)));
         Ok((Parent::Below(opened), name))

@@ -6,9 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, StatxFlags};
-
 use crate::lower::{Lower, open_directory};
+use crate::system;
 use crate::view::View;
 
 /// A folder whose changes are transactions.
@@ -99,14 +98,13 @@ impl Workspace {
 /// Derives a hash key from the user's key and this directory. It survives restarts and renames.
 /// Records that were copied along with a folder are not valid in the copy.
 fn hash_key(key: &Key, directory: &File) -> io::Result<[u8; 32]> {
-    let wanted = StatxFlags::INO | StatxFlags::BTIME;
-    let found = rustix::fs::statx(directory, "", AtFlags::EMPTY_PATH, wanted)?;
+    let (inode, created) = system::birth(directory)?;
     let mut hasher = blake3::Hasher::new_keyed(&key.0);
     hasher.update(b"airlock workspace 1\0");
-    hasher.update(&found.stx_ino.to_le_bytes());
-    if found.stx_mask & StatxFlags::BTIME.bits() != 0 {
-        hasher.update(&found.stx_btime.tv_sec.to_le_bytes());
-        hasher.update(&found.stx_btime.tv_nsec.to_le_bytes());
+    hasher.update(&inode.to_le_bytes());
+    if let Some((seconds, nanoseconds)) = created {
+        hasher.update(&seconds.to_le_bytes());
+        hasher.update(&nanoseconds.to_le_bytes());
     }
     Ok(*hasher.finalize().as_bytes())
 }

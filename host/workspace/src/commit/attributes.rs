@@ -5,13 +5,14 @@
 use std::fs::File;
 use std::io;
 
-use rustix::fs::{Gid, Mode, Uid, XattrFlags, fchmod, fchown, fremovexattr, fsetxattr, fstat};
+use rustix::fs::{Gid, Uid, XattrFlags, fchmod, fchown, fremovexattr, fsetxattr, fstat};
 use rustix::io::Errno;
 
 use crate::error::{Doing, Failed};
 use crate::fault::step;
 use crate::kept::{ACL, Kept, attribute};
 use crate::lower::Stamp;
+use crate::system;
 
 /// Sets the attributes. `real` is the earlier file at `path` in the folder, and `mode` the wanted
 /// permissions.
@@ -79,7 +80,7 @@ fn own(kept: &Kept, made: &File) -> io::Result<()> {
 
 fn set_mode(made: &File, mode: u32) -> io::Result<()> {
     step()?;
-    Ok(fchmod(made, Mode::from_raw_mode(mode))?)
+    Ok(fchmod(made, system::mode(mode))?)
 }
 
 /// Checks the result, because the system may silently ignore a part of the request.

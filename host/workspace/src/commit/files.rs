@@ -11,6 +11,7 @@ use rustix::io::Errno;
 use crate::fault::{self, step};
 use crate::lower::open_beneath;
 use crate::path::{PRIVATE, parent_and_name};
+use crate::system::{PATH, syncfs};
 
 /// The way in which written files are synced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +57,7 @@ pub(super) fn sync_now(file: &File) -> io::Result<()> {
 /// Syncs everything on the file system.
 pub(super) fn sync_together(on: &File) -> io::Result<()> {
     step()?;
-    rustix::fs::syncfs(on)?;
+    syncfs(on)?;
     fault::synced(None);
     Ok(())
 }
@@ -170,7 +171,7 @@ pub(super) fn remove_entry(folder: &File, name: &CStr) -> io::Result<()> {
         }
         if deeper.is_empty() {
             let (parent, name) = parent_and_name(path);
-            let parent = open_beneath(folder, parent, OFlags::PATH | OFlags::DIRECTORY)?;
+            let parent = open_beneath(folder, parent, PATH | OFlags::DIRECTORY)?;
             step()?;
             rustix::fs::unlinkat(&parent, name, AtFlags::REMOVEDIR)?;
             left.pop();

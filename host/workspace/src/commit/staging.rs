@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io;
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, OFlags};
 use rustix::io::Errno;
 
 use super::attributes;
@@ -17,6 +17,7 @@ use crate::fault::step;
 use crate::kept::Kept;
 use crate::lower::{Lower, Stamp, open_beneath};
 use crate::parents::Parents;
+use crate::system;
 use crate::tree::{Body, Node};
 
 /// Number of files from which the whole file system is synced at once, which is then faster than
@@ -121,7 +122,7 @@ impl<'a> Staging<'a> {
         step()?;
         match &node.body {
             Body::Directory(_) => {
-                rustix::fs::mkdirat(&*parent, name, Mode::from_raw_mode(mode | 0o700))?;
+                rustix::fs::mkdirat(&*parent, name, system::mode(mode | 0o700))?;
                 let made = open_beneath(&parent, name, OFlags::RDONLY)?;
                 Ok(Made::Opened(File::from(made)))
             }
@@ -133,7 +134,7 @@ impl<'a> Staging<'a> {
             }
             Body::File(content) => {
                 let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-                let mode = Mode::from_raw_mode(mode | 0o600);
+                let mode = system::mode(mode | 0o600);
                 let made = File::from(rustix::fs::openat(&*parent, name, flags, mode)?);
                 step()?;
                 match content {
@@ -196,10 +197,7 @@ fn set_mode(made: &File, mode: u32, inherits: bool) -> io::Result<()> {
         0o7777
     };
     step()?;
-    Ok(rustix::fs::fchmod(
-        made,
-        Mode::from_raw_mode(mode & allowed),
-    )?)
+    Ok(rustix::fs::fchmod(made, system::mode(mode & allowed))?)
 }
 
 /// Syncs the directories in which names were changed.
