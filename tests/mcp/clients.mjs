@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { apply, connected, kinds, overHttp, overStdio, rename } from "./kinds.mjs";
 import { serving, within } from "./serving.mjs";
 
-const previews = { batch_rename_preview: true, ast_edit: true, list_pending: true };
+const previews = { batch_rename_preview: true, ast_edit: true, undo: true, list_pending: true };
 
 async function hints(client) {
   const { tools } = await client.listTools();

@@ -12,7 +12,7 @@ import mcp
 from kinds import APPLY, KINDS, RENAME, Person, Result
 from serving import TOKENS, Http, Place, Stdio
 
-PREVIEWS = {"batch_rename_preview": True, "ast_edit": True, "list_pending": True}
+PREVIEWS = {"batch_rename_preview": True, "ast_edit": True, "undo": True, "list_pending": True}
 TOOLS = {**PREVIEWS, "resolve": False}
 
 

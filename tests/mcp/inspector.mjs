@@ -11,7 +11,7 @@ import { bearer, serving, within } from "./serving.mjs";
 const airlock = process.env.AIRLOCK;
 const inspector = command("@modelcontextprotocol/inspector", "mcp-inspector");
 const rename = { files: ["*.jpeg"], find: "jpeg$", replace: "jpg" };
-const tools = { batch_rename_preview: true, ast_edit: true, list_pending: true };
+const tools = { batch_rename_preview: true, ast_edit: true, undo: true, list_pending: true };
 
 /** What it exits with where a tool's result is an error. */
 const TOOL_ERROR = 5;

@@ -25,5 +25,6 @@ mod standing;
 mod steering;
 mod streams;
 mod surroundings;
+mod undoing;
 mod volatile;
 mod watching;

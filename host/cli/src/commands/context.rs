@@ -7,7 +7,9 @@ use airlock_desk::resolution::{self, Resolved, was_tried};
 use airlock_desk::session::{SessionChoice, without_model};
 use airlock_desk::store::Store;
 use airlock_host::pending::{ActionId, Actor, DecidedBy, Decision, SessionId, StackedAction};
-use airlock_host::{Error, Limits, PendingAction, Resolution, Session, SessionBuilder};
+use airlock_host::{
+    Error, Limits, PendingAction, Resolution, Session, SessionBuilder, UndoRetention,
+};
 use airlock_render::{Block, Line, Role};
 
 use crate::bundled::CATALOG;
@@ -33,6 +35,12 @@ pub async fn chosen(choice: &SessionChoice, store: &Store) -> Result<SessionChoi
     Ok(chosen)
 }
 
+/// Returns what applies keep for an undo, by the operator's files.
+pub fn undo_retention(store: &Store) -> Result<UndoRetention, Failure> {
+    let operator = store.choice().config().operator();
+    Ok(operator.map_err(airlock_desk::Error::from)?.undo())
+}
+
 /// Reopens an action's session, with the host's native tools and with plugins from the store.
 pub fn reopened(
     id: SessionId,
@@ -45,6 +53,7 @@ pub fn reopened(
     let session = without_model()
         .id(id)
         .store(store.shared())
+        .undo_retention(Some(undo_retention(store)?))
         .engine(&engine)
         .observer(move |_, event| progress.observe(event));
     Ok(CATALOG.bind_native(session))

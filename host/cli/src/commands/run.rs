@@ -20,7 +20,7 @@ use airlock_host::pending::Decision;
 use airlock_host::{PendingAction, Policy, Session};
 use airlock_render::{Block, Line, Role};
 
-use crate::commands::context::{CommandContext, OwnDecisions};
+use crate::commands::context::{CommandContext, OwnDecisions, undo_retention};
 use crate::commands::params::given::Given;
 use crate::commands::{rehearsed, still_pending};
 use crate::documents::calls::CallReport;
@@ -220,6 +220,7 @@ fn open(
         .id(request.session.id(store))
         .workspace(request.session.workspace())
         .store(store.shared())
+        .undo_retention(Some(undo_retention(store)?))
         .limits(request.settings.limits());
     let session = session.approver(rules);
     let session = match request.settings.expires.value {

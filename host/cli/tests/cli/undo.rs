@@ -20,7 +20,7 @@ fn apply_rename(store: &Store, folder: &Path) -> String {
 fn apply(store: &Store, folder: &Path, steps: Value) -> String {
     let id = store.push(
         folder,
-        json!([{"push": {"label": "do it", "apply": steps}}]),
+        json!([{"do": "push", "label": "do it", "apply": steps}]),
     );
     store.json(folder, &["apply", &id, "--reason", "it is right"]);
     id
@@ -77,9 +77,9 @@ fn contents_permissions_and_removed_files_come_back() {
     let path = |name: &str| folder.path().join(name);
     fs::set_permissions(path("removed"), fs::Permissions::from_mode(0o640)).unwrap();
     let steps = json!([
-        {"write-file": {"path": "/workspace/kept", "text": "other"}},
-        {"remove-file": "/workspace/removed"},
-        {"write-file": {"path": "/workspace/new", "text": "new"}},
+        {"do": "fs", "op": "write", "path": "kept", "text": "other"},
+        {"do": "fs", "op": "unlink", "path": "removed"},
+        {"do": "fs", "op": "write", "path": "new", "text": "new"},
     ]);
     apply(&store, folder.path(), steps);
     assert_eq!(names(&folder), ["kept", "new"]);
@@ -151,4 +151,55 @@ fn where_nothing_was_applied_there_is_nothing_to_undo() {
     store.json(folder.path(), &["run", "batch-rename", RENAME]);
     check(&[], "nothing was applied here that can be undone");
     check(&["abcd"], "abcd can't be undone here");
+}
+
+#[test]
+fn a_rule_that_refuses_a_change_refuses_its_undo_too() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    apply_rename(&store, folder.path());
+    let rules = folder_with_rules("then = 'refuse'\npaths = ['*.jpeg']");
+    let config = rules.path().join("airlock-host.toml");
+    let refused = undo(&store, &folder, &["--config", config.to_str().unwrap()]);
+    assert_ne!(refused.code, 0, "{refused:#?}");
+    assert!(refused.stderr.contains("keep"), "{refused:#?}");
+    assert_eq!(names(&folder), ["a.jpg"]);
+}
+
+#[test]
+fn an_operator_chooses_what_is_kept() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    let check = |undo_: &str, expected: &str| {
+        let config = folder_with("airlock-host.toml", &format!("[undo]\n{undo_}\n"));
+        let config = config.path().join("airlock-host.toml");
+        let config = ["--config", config.to_str().unwrap()];
+        let steps = json!([{"do": "fs", "op": "unlink", "path": "a.jpeg"}]);
+        fs::write(folder.path().join("a.jpeg"), "12345").unwrap();
+        let id = store.push(
+            folder.path(),
+            json!([{"do": "push", "label": "x", "apply": steps}]),
+        );
+        let apply = ["apply", &id, "--reason", "", config[0], config[1]];
+        store.json(folder.path(), &apply);
+        let undone = undo(&store, &folder, &config);
+        assert!(
+            undone.stdout.contains(expected) || undone.stderr.contains(expected),
+            "{undone:#?}"
+        );
+    };
+    check("time = '1h'\nsize = '1KiB'", "Undoes");
+    check("time = '0s'", "can't be undone");
+}
+
+/// A folder with a configuration that has one rule, named `keep`.
+fn folder_with_rules(rule: &str) -> TempDir {
+    folder_with(
+        "airlock-host.toml",
+        &format!("[[rule]]\nname = 'keep'\n{rule}\n"),
+    )
+}
+
+fn folder_with(name: &str, text: &str) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join(name), text).unwrap();
+    folder
 }

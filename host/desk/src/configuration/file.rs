@@ -38,6 +38,8 @@ pub struct File {
     pub grants: Option<Vec<Grant>>,
     /// The limits of a tool
     pub limits: Limits,
+    /// The files that applies keep for an undo. Not in a workspace's file
+    pub undo: Option<Undo>,
     /// The settings of `airlock serve --http`. Not in a workspace's file
     pub http: Option<Http>,
     /// Rules that allow, ask about or refuse actions, by the changes that they would really make.
@@ -62,6 +64,18 @@ pub struct Limits {
     pub timeout: Option<Timeout>,
     /// The memory limit of a tool, from 1MiB to 4GiB
     pub max_memory: Option<Memory>,
+}
+
+/// The files that applies keep for an undo: those that they replace and remove
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct Undo {
+    /// How long they are kept, such as 12h or 30d; 0s keeps none. Default: 7d
+    pub time: Option<Age>,
+    /// The total size of those of a workspace, such as 500MiB. An apply that replaces and removes
+    /// more can't be undone. Default: 1GiB
+    pub size: Option<Size>,
 }
 
 /// The settings of `airlock serve --http`
@@ -93,7 +107,7 @@ pub struct Http {
 
 impl File {
     /// The keys that a workspace's file can't have, and why.
-    pub(super) const OPERATORS_OWN: [(&str, &str); 5] = [
+    pub(super) const OPERATORS_OWN: [(&str, &str); 6] = [
         ("plugins", "chooses which programs run"),
         ("workspace", "chooses the files that they can change"),
         (
@@ -101,6 +115,7 @@ impl File {
             "chooses where decisions and pending actions are kept",
         ),
         ("grants", "allows plugins more"),
+        ("undo", "chooses what can be undone"),
         ("http", "chooses who is let in"),
     ];
 

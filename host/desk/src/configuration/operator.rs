@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf, absolute};
 use std::sync::{Arc, OnceLock};
 
-use airlock_host::Limits;
+use airlock_host::{Limits, UndoRetention};
 use airlock_rules::{Budget, Pattern, RuleSet};
 
 use super::file::{File, Http};
@@ -184,6 +184,18 @@ impl Operator {
             limits.memory = memory.0.0 as usize;
         }
         limits
+    }
+
+    /// Returns what applies keep for an undo.
+    pub fn undo(&self) -> UndoRetention {
+        let mut retention = UndoRetention::default();
+        if let Some((time, ..)) = self.first(|file| file.undo?.time) {
+            retention.time = time.0;
+        }
+        if let Some((size, ..)) = self.first(|file| file.undo?.size) {
+            retention.bytes = size.0;
+        }
+        retention
     }
 
     /// Returns the token file for `airlock serve --http`, if the files name one.

@@ -10,7 +10,7 @@ use airlock_desk::discard;
 use airlock_desk::store::Store;
 use airlock_host::pending::SessionId;
 use airlock_host::policy::ProducerWithPolicy;
-use airlock_host::{Engine, Policy, Session, Tenant};
+use airlock_host::{Engine, Policy, Session, Tenant, UndoRetention};
 use airlock_serve::http::{Conversation, Sessions};
 use airlock_serve::{ServeError, Server};
 use async_trait::async_trait;
@@ -18,6 +18,7 @@ use async_trait::async_trait;
 use super::plugins::{self, Served};
 use super::{Request, failure};
 use crate::bundled::CATALOG;
+use crate::commands::context::undo_retention;
 use crate::failure::Failure;
 use crate::rules;
 
@@ -38,6 +39,7 @@ pub struct Setup {
     store: Arc<Store>,
     workspace: PathBuf,
     judge: Judge,
+    undo: UndoRetention,
 }
 
 impl Setup {
@@ -57,6 +59,7 @@ impl Setup {
             request: Arc::new(request),
             served: Arc::new(RwLock::new(served.into())),
             engine,
+            undo: undo_retention(&store)?,
             store: Arc::new(store),
             workspace,
             judge,
@@ -155,6 +158,7 @@ impl Setup {
             .workspace(&self.workspace)
             .tenant(tenant)
             .limits(request.limits.clone())
+            .undo_retention(Some(self.undo))
             .engine(&self.engine);
         let session = match request.expires {
             Some(time) => session.pending_expires_after(time),
