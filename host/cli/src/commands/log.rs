@@ -2,6 +2,7 @@
 
 mod entry;
 mod filter;
+mod undoable;
 
 use airlock_desk::session::{SessionChoice, real_path};
 use airlock_desk::store::{self, Store, StoreOptions, WhenMissing};
@@ -12,6 +13,7 @@ use airlock_render::{Block, Line, Role};
 
 use entry::Entry;
 pub use filter::{Filter, State};
+use undoable::Undoable;
 
 use crate::commands::context::chosen;
 use crate::documents::log::Log;
@@ -42,20 +44,20 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
     }
     let entries = &found.entries;
     out.json(&Log {
-        log: entries.iter().map(|(entry, _)| entry.json()).collect(),
+        log: (entries.iter())
+            .map(|it| it.entry.json(it.is_undoable))
+            .collect(),
     });
     if entries.is_empty() {
         tell_of_none(choice.as_ref(), request, &store, out);
         return Ok(Exit::Done);
     }
     let own = choice.as_ref().map(|choice| choice.id(&store));
-    let mut block = entries
-        .iter()
-        .fold(Block::new(), |block, (entry, effects)| {
-            block.block(entry_block(entry, effects.as_ref(), own.as_ref()))
-        });
+    let mut block = entries.iter().fold(Block::new(), |block, shown| {
+        block.block(shown.block(own.as_ref()))
+    });
     if found.are_more {
-        let are_decisions = (entries.iter()).all(|(entry, _)| matches!(entry, Entry::Decision(_)));
+        let are_decisions = (entries.iter()).all(|shown| matches!(shown.entry, Entry::Decision(_)));
         let latest = match (entries.len(), are_decisions) {
             (1, true) => " this is the latest decision; ".to_owned(),
             (count, true) => format!(" these are the latest {count} decisions; "),
@@ -73,9 +75,16 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
     Ok(Exit::Done)
 }
 
-/// Entries, latest first, with the changes of their actions if those are known.
+/// An entry, with the changes of its action if those are known.
+struct Shown {
+    entry: Entry,
+    effects: Option<Effects>,
+    is_undoable: bool,
+}
+
+/// Entries, latest first.
 struct Found {
-    entries: Vec<(Entry, Option<Effects>)>,
+    entries: Vec<Shown>,
     /// True if there are more beyond the limit.
     are_more: bool,
 }
@@ -105,12 +114,20 @@ impl Found {
                 }
                 let effects = store.effects(record).await?;
                 if request.filter.takes_paths(effects.as_ref()) {
-                    entries.push((entry, effects));
+                    entries.push(Shown {
+                        entry,
+                        effects,
+                        is_undoable: false,
+                    });
                 }
             }
             if is_all || entries.len() > request.limit {
                 let are_more = entries.len() > request.limit;
                 entries.truncate(request.limit);
+                let mut undoable = Undoable::default();
+                for shown in &mut entries {
+                    shown.is_undoable = undoable.has(&shown.entry);
+                }
                 return Ok(Self { entries, are_more });
             }
             query.limit = query.limit.saturating_mul(4);
@@ -187,21 +204,30 @@ fn tell_of_none(
     );
 }
 
-fn entry_block(entry: &Entry, effects: Option<&Effects>, own: Option<&SessionId>) -> Block {
-    let (record, mut block) = (entry.record(), entry.block());
-    let changes = effects.map_or(&[][..], |effects| &effects.changes);
-    for change in changes.iter().take(PATHS) {
-        let line = Line::new().with_quoted(Role::Plain, change.to_string());
-        block = block.line(line.indented(2).hanging(2));
+impl Shown {
+    /// Returns the entry for people, without its session if that is `own`.
+    fn block(&self, own: Option<&SessionId>) -> Block {
+        let (record, mut block) = (self.entry.record(), self.entry.block());
+        let changes = self.effects.as_ref().map_or(&[][..], |it| &it.changes);
+        for change in changes.iter().take(PATHS) {
+            let line = Line::new().with_quoted(Role::Plain, change.to_string());
+            block = block.line(line.indented(2).hanging(2));
+        }
+        if changes.len() > PATHS {
+            let more = format!("and {} more", changes.len() - PATHS);
+            block = block.line(Line::new().with_role(Role::Faint, more).indented(2));
+        }
+        if own != Some(&record.session) {
+            let session = format!("session {}", record.session);
+            let session = Line::new().with_role(Role::Faint, session);
+            block = block.line(session.indented(2).hanging(2));
+        }
+        if self.is_undoable {
+            let id = record.action.id.short();
+            let line =
+                Line::new().with_role(Role::Faint, format!("can be undone: airlock undo {id}"));
+            block = block.line(line.indented(2).hanging(2));
+        }
+        block
     }
-    if changes.len() > PATHS {
-        let more = format!("and {} more", changes.len() - PATHS);
-        block = block.line(Line::new().with_role(Role::Faint, more).indented(2));
-    }
-    if own != Some(&record.session) {
-        let session = format!("session {}", record.session);
-        let session = Line::new().with_role(Role::Faint, session);
-        block = block.line(session.indented(2).hanging(2));
-    }
-    block
 }

@@ -1,7 +1,7 @@
 //! Decisions and denials: `log`.
 
 use airlock_host::pending::{DecidedBy, Decision, DenialRecord};
-use airlock_host::store::DeniedAction;
+use airlock_host::store::{ActionRecord, DeniedAction};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -20,9 +20,29 @@ pub struct Log<'a> {
 #[serde(untagged)]
 pub enum LogEntry<'a> {
     /// A decision about an action.
-    Decision(Box<Record<'a>>),
+    Decision(Box<LoggedDecision<'a>>),
     /// A request that was denied.
     Denial(Box<DeniedEntry<'a>>),
+}
+
+/// A decision about an action.
+#[derive(Serialize, JsonSchema)]
+pub struct LoggedDecision<'a> {
+    #[serde(flatten)]
+    record: Record<'a>,
+    /// True if the files that the apply replaced are kept, so that it can be undone.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    undoable: bool,
+}
+
+impl<'a> LoggedDecision<'a> {
+    /// Creates an entry from a store's record.
+    pub fn new(record: &'a ActionRecord, undoable: bool) -> Self {
+        Self {
+            record: Record::new(record),
+            undoable,
+        }
+    }
 }
 
 /// A denial and its action. The action's resolution is a separate entry.

@@ -16,7 +16,7 @@ use crate::pushing::SessionContext;
 use crate::workspace::WorkspaceFolder;
 pub(super) use opening::{Opened, open};
 pub(super) use record::{CommitRecord, Committed, encode};
-pub use retention::UndoRetention;
+pub use retention::{UndoRetention, undoable};
 
 /// The place in which a session applies actions: its workspace and machine.
 pub(super) struct Place {

@@ -7,8 +7,7 @@ use airlock_host::store::{ActionRecord, DeniedAction};
 use airlock_render::Block;
 
 use super::filter::State;
-use crate::documents::actions::Record;
-use crate::documents::log::{DeniedEntry, LogEntry};
+use crate::documents::log::{DeniedEntry, LogEntry, LoggedDecision};
 use crate::terminal::time;
 
 /// An entry of the log.
@@ -95,9 +94,11 @@ impl Entry {
     }
 
     /// Returns the entry for programs.
-    pub fn json(&self) -> LogEntry<'_> {
+    pub fn json(&self, is_undoable: bool) -> LogEntry<'_> {
         match self {
-            Entry::Decision(record) => LogEntry::Decision(Box::new(Record::new(record))),
+            Entry::Decision(record) => {
+                LogEntry::Decision(Box::new(LoggedDecision::new(record, is_undoable)))
+            }
             Entry::Denial(denied) => LogEntry::Denial(Box::new(DeniedEntry::new(denied))),
         }
     }

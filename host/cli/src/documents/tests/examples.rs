@@ -33,7 +33,7 @@ use super::Examples;
 use crate::documents::actions::{Entry, PendingList, PendingRest, Record, Unreadable};
 use crate::documents::calls::{CallReport, Notification, ResolutionReport, ResolutionReports};
 use crate::documents::error::ErrorDocument;
-use crate::documents::log::{DeniedEntry, Log, LogEntry};
+use crate::documents::log::{DeniedEntry, Log, LogEntry, LoggedDecision};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -242,7 +242,7 @@ fn add_actions(examples: &mut Examples) {
     let [denied, _] = denials.map(|it| DeniedAction::new(record.clone(), it));
     let log = Log {
         log: vec![
-            LogEntry::Decision(Box::new(Record::new(&record))),
+            LogEntry::Decision(Box::new(LoggedDecision::new(&record, true))),
             LogEntry::Denial(Box::new(DeniedEntry::new(&denied))),
         ],
     };

@@ -1,6 +1,15 @@
 //! What applies keep in a workspace for an undo.
 
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
+
+use airlock_model::error::Error;
+use airlock_model::identity::Machine;
+use airlock_model::pending::ActionId;
+
+use super::opening::open;
+use crate::workspace::WorkspaceFolder;
 
 /// What applies keep in a workspace for an [undo](crate::Session::undo). The oldest originals are removed
 /// first, at the next apply.
@@ -20,4 +29,20 @@ impl Default for UndoRetention {
             bytes: 1 << 30,
         }
     }
+}
+
+/// Returns the applied actions of a workspace whose originals are kept, in the order in which they
+/// were applied. One of them can be undone if its files have not changed since.
+///
+/// # Errors
+/// [`Error::Workspace`] if the workspace can't be opened, and [`Error::NotCommitted`] if an
+/// interrupted commit in it can't be finished.
+pub fn undoable(workspace: &Path) -> Result<Vec<ActionId>, Error> {
+    let unusable = |error| Error::workspace(workspace, error);
+    let folder = WorkspaceFolder::at(workspace, Machine::this().clone()).map_err(unusable)?;
+    if !folder.has_private().map_err(unusable)? {
+        return Ok(Vec::new());
+    }
+    let kept = open(&Arc::new(folder))?.originals().map_err(Error::not_committed)?;
+    Ok(kept.into_iter().map(|it| it.id.into()).collect())
 }
