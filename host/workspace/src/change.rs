@@ -152,7 +152,10 @@ pub(crate) fn compare(tree: &Tree, lower: &Lower, until: Deadline) -> io::Result
                         Some(original) => parents.open_file(original)?,
                         None => (parents.open_file(&origin.path)?.0, origin.stamp),
                     };
-                    let (kept, beside) = ability.keep(&real, &stamp, node.has_new_contents())?;
+                    let is_written = node.has_new_contents() && node.attributes_of.is_none();
+                    let (kept, mut beside) = ability.keep(&real, &stamp, is_written)?;
+                    let links = origin.stamp.links;
+                    beside.parts_hard_links = (links > 1).then_some(links);
                     after.mode = kept.mode(node.committed_mode());
                     (keeps, side_effects) = (Some(kept), beside);
                 }

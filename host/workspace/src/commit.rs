@@ -44,7 +44,7 @@ pub(crate) use files::{entries, open_or_make_file, remove_file};
 #[cfg(test)]
 pub(crate) use inherited::DEFAULT_ACL;
 pub use originals::{Originals, Retention};
-pub(crate) use originals::{Slots, recorded};
+pub(crate) use originals::{Record, recorded};
 pub(crate) use private::Private;
 use recover::recover;
 use transaction::commit;
@@ -64,7 +64,7 @@ pub struct Ticket {
     /// A line about the commit for people who [undo](View::restore) it.
     pub title: String,
     /// How long and how much of the replaced and removed files to keep, so that the commit can be
-    /// [undone](View::restore). `None` to keep nothing.
+    /// [undone](View::restore). `None` to keep nothing, of earlier commits neither.
     pub originals: Option<Retention>,
 }
 
@@ -180,9 +180,7 @@ fn commit_held<E: From<CommitError>>(
         Ok(kept) => (kept, None),
         Err(error) => (Vec::new(), Some(error)),
     };
-    if let Some(retention) = &ticket.originals {
-        originals::prune(opened, retention);
-    }
+    originals::prune(opened, ticket.originals.unwrap_or(Retention::NONE));
     Ok(Committed {
         changes,
         not_cleaned_up,
@@ -236,6 +234,17 @@ impl Workspace {
     /// [`RecoverError`].
     pub fn is_committed(&self, id: &str) -> Result<bool, RecoverError> {
         Ok(self.locked(|| is_committed(&self.inner, id))??)
+    }
+
+    /// Returns the id that was committed last.
+    ///
+    /// # Errors
+    /// [`RecoverError`].
+    pub fn last_committed(&self) -> Result<Option<String>, RecoverError> {
+        match private(&self.inner)? {
+            Some(private) => Ok(private.last_committed().doing(reading)?),
+            None => Ok(None),
+        }
     }
 
     /// Returns the commits whose notes were not taken yet. [Recovers](Self::recover) interrupted

@@ -90,6 +90,9 @@ pub enum RestoreError {
     /// The files that the commit replaced and removed are not kept.
     #[error("the files that {0} replaced are not kept")]
     NotKept(String),
+    /// The layer has changes already.
+    #[error("the layer has changes already")]
+    NotEmpty,
     /// Another program changed what the commit made, or took its place.
     #[error("{} since it was applied", ConflictList(.0))]
     Changed(Vec<Conflict>),

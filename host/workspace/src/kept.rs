@@ -5,8 +5,9 @@ use std::fs::File;
 use std::io;
 
 use rustix::buffer::spare_capacity;
-use rustix::fs::{fgetxattr, flistxattr};
+use rustix::fs::{fgetxattr, flistxattr, fstat};
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 
 use crate::change::{OwnerChange, SideEffects};
 use crate::credentials::{Credentials, group_name, user_name};
@@ -145,6 +146,36 @@ impl Kept {
             mode = mode & !0o077 | both << 3 | both;
         }
         mode
+    }
+}
+
+/// The permissions, owner and attributes with which a commit leaves a file that it made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Left {
+    mode: u32,
+    owner: (u32, u32),
+    /// A hash of the extended attributes.
+    attributes: u64,
+}
+
+impl Left {
+    pub fn of(file: &File) -> io::Result<Self> {
+        let stamp = Stamp::of(&fstat(file)?);
+        let mut hasher = blake3::Hasher::new();
+        for name in attributes(file)? {
+            let value = attribute(file, &name)?.unwrap_or_default();
+            hasher.update(&(name.len() as u64).to_le_bytes());
+            hasher.update(name.as_bytes());
+            hasher.update(&(value.len() as u64).to_le_bytes());
+            hasher.update(&value);
+        }
+        let mut attributes = [0; 8];
+        hasher.finalize_xof().fill(&mut attributes);
+        Ok(Self {
+            mode: stamp.mode,
+            owner: stamp.owner,
+            attributes: u64::from_le_bytes(attributes),
+        })
     }
 }
 

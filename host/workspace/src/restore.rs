@@ -4,15 +4,15 @@
 //! wrote since is overwritten or removed. The layer is then committed like any other.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rustix::io::Errno;
 
 use crate::change::{Change, Facts, digest_of_content};
-use crate::commit::{Slots, recorded};
+use crate::commit::{Record, recorded};
 use crate::content::Content;
 use crate::error::{Conflict, ConflictKind, Doing, RestoreError};
+use crate::kept::Left;
 use crate::lower::{Kind, Stamp};
 use crate::path::{depth, parent_and_name};
 use crate::tree::{At, Body, NodeId, ROOT};
@@ -27,38 +27,42 @@ pub struct Restored {
     pub title: String,
     /// Directories that the commit created and that stay, because something else is in them now.
     pub left: Vec<String>,
+    /// Directories that the commit replaced by others with other permissions, which stay.
+    pub permissions: Vec<String>,
 }
 
 impl View {
     /// Undoes a commit in the open layer, which must be empty. If it fails, the layer may have a
     /// part of the changes: [abandon](Self::abandon) it.
     ///
-    /// Contents, permissions, names, links and directories are restored. Removed files get their
+    /// Contents, permissions, names, symbolic links and directories are restored. Files get their
     /// owner, group and extended attributes back as far as this process may set them; the changes
-    /// list the others.
+    /// list the others. Directories get only their permissions back, and hard links stay parted.
     ///
     /// # Errors
     /// [`RestoreError`].
     pub fn restore(&self, workspace: &Workspace, id: &str) -> Result<Restored, RestoreError> {
         workspace.recover()?;
+        if !self.inner.state().tree.is_untouched() {
+            return Err(RestoreError::NotEmpty);
+        }
         let reading = || "read what was kept for an undo".to_owned();
         let recorded = recorded(&workspace.inner, id).doing(reading)?;
-        let (record, slots) = recorded.ok_or_else(|| RestoreError::NotKept(id.to_owned()))?;
-        let changes = &record.changes;
-        let seen = seen_as_left(&mut self.real(), changes)?;
-        let left = {
-            let mut state = self.inner.state();
-            let mut undo = Undo {
-                view: &self.inner,
-                state: &mut state,
-                slots: &slots,
-                other_attributes: &record.other_attributes,
-                conflicts: Vec::new(),
-                left: Vec::new(),
-            };
-            undo.run(changes)?;
-            undo.end()?
+        let (record, folder) = recorded.ok_or_else(|| RestoreError::NotKept(id.to_owned()))?;
+        let seen = seen_as_left(&mut self.real_to_compare(), &record)?;
+        let mut undo = Undo {
+            view: &self.inner,
+            state: &mut self.inner.state(),
+            record: &record,
+            folder: &folder,
+            conflicts: Vec::new(),
+            restored: Restored {
+                title: record.title.to_string(),
+                ..Restored::default()
+            },
         };
+        undo.run()?;
+        let restored = undo.end()?;
         // The layer notes the state of an object when it first touches it. If that is the state
         // that was compared, the commit notices every later change.
         let mut real = self.real();
@@ -70,10 +74,7 @@ impl View {
             }
         }
         if changed.is_empty() {
-            Ok(Restored {
-                title: record.title,
-                left,
-            })
+            Ok(restored)
         } else {
             Err(RestoreError::Changed(changed))
         }
@@ -90,15 +91,16 @@ fn conflict(path: &str, what: ConflictKind) -> Conflict {
 /// Checks that everything that the commit made is as it was left, and returns the stamps.
 fn seen_as_left<'c>(
     real: &mut RealFolder<'_>,
-    changes: &'c [Change],
+    record: &'c Record<'_>,
 ) -> Result<Vec<(&'c str, Stamp)>, RestoreError> {
     let mut seen = Vec::new();
     let mut changed = Vec::new();
-    for change in changes {
+    for change in record.changes.iter() {
         let Some(after) = &change.after else { continue };
         let path = &*change.path;
         let looking = || format!("look at {path}");
-        match stamp_if_as_left(real, change, after).doing(looking)? {
+        let left = record.left.get(path);
+        match stamp_if_as_left(real, change, (after, left)).doing(looking)? {
             Some(stamp) => seen.push((path, stamp)),
             None => changed.push(conflict(path, ConflictKind::Changed)),
         }
@@ -113,7 +115,7 @@ fn seen_as_left<'c>(
 fn stamp_if_as_left(
     real: &mut RealFolder<'_>,
     change: &Change,
-    after: &Facts,
+    (after, left): (&Facts, Option<&Left>),
 ) -> std::io::Result<Option<Stamp>> {
     let Some(stamp) = real.stamp(&change.path)? else {
         return Ok(None);
@@ -121,10 +123,10 @@ fn stamp_if_as_left(
     if stamp.kind != after.kind {
         return Ok(None);
     }
-    // Its inode identifies a large file that was only moved; a move changes no other fact.
+    // Its inode identifies the contents of a large file that was only moved.
     if let Some(identity) = &after.identity {
-        let same = (identity.inode, identity.size, identity.modified)
-            == (stamp.inode, stamp.size, stamp.modified);
+        let same = (identity.inode, identity.size, identity.modified, after.mode)
+            == (stamp.inode, stamp.size, stamp.modified, stamp.mode);
         return Ok(same.then_some(stamp));
     }
     match after.kind {
@@ -136,9 +138,12 @@ fn stamp_if_as_left(
                 .map(|(stamp, _)| stamp))
         }
         Kind::File => {
-            // An inherited ACL may have restricted the permissions of a new file.
-            let has_mode = takes_away(change) || stamp.mode == after.mode;
-            if !has_mode || stamp.size != after.size {
+            // The permissions that were asked for may differ from those that the file got.
+            let has_attributes = match left {
+                Some(left) => *left == real.left(&change.path)?,
+                None => stamp.mode == after.mode,
+            };
+            if !has_attributes || stamp.size != after.size {
                 return Ok(None);
             }
             let now = real.facts(&change.path)?;
@@ -173,17 +178,18 @@ fn original_path(change: &Change) -> &str {
 struct Undo<'a> {
     view: &'a Arc<Inner>,
     state: &'a mut State,
-    slots: &'a Slots,
-    other_attributes: &'a BTreeSet<String>,
+    record: &'a Record<'static>,
+    /// The path of the folder with the originals.
+    folder: &'a str,
     conflicts: Vec<Conflict>,
-    left: Vec<String>,
+    restored: Restored,
 }
 
 impl Undo<'_> {
-    fn run(&mut self, changes: &[Change]) -> Result<(), RestoreError> {
+    fn run(&mut self) -> Result<(), RestoreError> {
         // Each object is found by its current path, before anything moves.
         let mut found: Vec<(&Change, Option<NodeId>)> = Vec::new();
-        for change in changes {
+        for change in self.record.changes.iter() {
             let id = match change.after {
                 Some(_) => Some(self.own(&change.path)?),
                 None => None,
@@ -207,18 +213,22 @@ impl Undo<'_> {
             }
         }
         for (change, id) in &found {
-            if let (Some(before), Some(after), Some(id)) = (&change.before, &change.after, *id)
-                && before.kind == Kind::File
-            {
-                self.rewrite(change, (before, after), id)?;
+            if let (Some(before), Some(after), Some(id)) = (&change.before, &change.after, *id) {
+                match before.kind {
+                    Kind::File => self.rewrite(change, (before, after), id)?,
+                    Kind::Directory if before.mode != after.mode => {
+                        self.restored.permissions.push(change.path.clone());
+                    }
+                    _ => {}
+                }
             }
         }
         Ok(())
     }
 
-    fn end(self) -> Result<Vec<String>, RestoreError> {
+    fn end(self) -> Result<Restored, RestoreError> {
         if self.conflicts.is_empty() {
-            Ok(self.left)
+            Ok(self.restored)
         } else {
             Err(RestoreError::Changed(self.conflicts))
         }
@@ -256,7 +266,7 @@ impl Undo<'_> {
         if takes_away(change) && is_directory {
             let lower = &self.view.lower;
             if !self.state.is_empty(lower, &at).doing(removing)? {
-                self.left.push(path.clone());
+                self.restored.left.push(path.clone());
                 return Ok(());
             }
         }
@@ -333,13 +343,8 @@ impl Undo<'_> {
             self.state.check_writable(self.view, id).doing(writing)?;
             self.state.tree.node_mut(id).body = Body::File(Some(content));
         }
-        let lost_attributes =
-            !change.side_effects.is_empty() || self.other_attributes.contains(&change.path);
-        let attributes_of = if lost_attributes {
-            self.slot(path)
-        } else {
-            None
-        };
+        // The file has the attributes that the commit gave it, so those of the original are right.
+        let attributes_of = self.slot(path);
         let node = self.state.tree.node_mut(id);
         node.mode = before.mode;
         node.attributes_of = attributes_of;
@@ -347,7 +352,8 @@ impl Undo<'_> {
     }
 
     fn slot(&self, path: &str) -> Option<Arc<str>> {
-        self.slots.path_of(path).map(Arc::from)
+        let slot = self.record.slots.get(path)?;
+        Some(format!("{}/{slot}", self.folder).into())
     }
 
     /// Returns the original contents of a file.
@@ -363,7 +369,7 @@ impl Undo<'_> {
             opened => opened.doing(reading)?,
         };
         let is_same_version = match &before.identity {
-            Some(identity) => identity.modified == stamp.modified,
+            Some(identity) => (identity.inode, identity.modified) == (stamp.inode, stamp.modified),
             None => true,
         };
         if stamp.size != before.size || !is_same_version {

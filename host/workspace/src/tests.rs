@@ -26,6 +26,8 @@ mod two_hosts;
 #[cfg(test)]
 mod undo;
 #[cfg(test)]
+mod undo_kept;
+#[cfg(test)]
 mod writers;
 
 /// What a variable of the environment asks of a test, where it is set.

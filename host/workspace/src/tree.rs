@@ -111,7 +111,9 @@ impl Node {
     /// a write does on the system, unless the permissions were set too.
     pub fn committed_mode(&self) -> u32 {
         match (&self.body, &self.origin) {
-            (Body::File(Some(_)), Some(origin)) if self.mode == origin.stamp.mode => {
+            (Body::File(Some(_)), Some(origin))
+                if self.mode == origin.stamp.mode && self.attributes_of.is_none() =>
+            {
                 self.mode & !0o6000
             }
             _ => self.mode,

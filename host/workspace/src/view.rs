@@ -14,6 +14,7 @@ use rustix::io::Errno;
 
 use crate::change::{Deadline, Facts, real_facts};
 use crate::directory::Directory;
+use crate::kept::Left;
 use crate::lower::{Kind, Lower, Stamp};
 use crate::parents::Parents;
 use crate::reads::{ReadSet, Reads};
@@ -151,6 +152,14 @@ impl View {
             until: Deadline::NONE,
         }
     }
+
+    /// Returns the real folder, with the deadline of a comparison that begins now.
+    pub(crate) fn real_to_compare(&self) -> RealFolder<'_> {
+        RealFolder {
+            parents: self.inner.lower.parents(),
+            until: self.inner.state().compare_until(),
+        }
+    }
 }
 
 /// The real folder below a [`View`], for looking at many paths in a row: it keeps the last path's
@@ -165,6 +174,11 @@ impl RealFolder<'_> {
     pub fn within(mut self, time: Duration) -> Self {
         self.until = Deadline::within(Some(time));
         self
+    }
+
+    /// Returns how a commit would have left a file in its current state.
+    pub(crate) fn left(&mut self, path: &str) -> io::Result<Left> {
+        Left::of(&self.parents.open_file(path)?.0)
     }
 
     /// Returns the stamp of a path's state; `None` if nothing exists there.

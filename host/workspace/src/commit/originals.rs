@@ -1,41 +1,52 @@
 //! The files that a commit replaced or removed, kept for an undo.
 //!
 //! They are in slots of the transaction's folder anyway, so keeping them costs no copy: the folder
-//! moves to `originals/SECONDS.BYTES.ID.HASH`, where the hash proves that it is ours.
+//! moves to `originals/TIME.BYTES.ID.HASH`, where the hash proves that it is ours.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::OFlags;
+use rustix::fs::{AtFlags, OFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::files::{Durable, entries, open_or_make, read, remove_file, sync, write_new};
-use super::private::{Private, remove_slots, rename};
+use super::files::{Durable, entries, open_or_make, read, remove_file, remove_one, write_new};
+use super::private::{JOURNAL, Private, rename};
 use super::{private, reading};
 use crate::change::{Change, Facts};
 use crate::error::{Doing, RecoverError};
+use crate::fault::step;
+use crate::kept::Left;
 use crate::lower::{Kind, open_beneath};
 use crate::path::PRIVATE;
-use crate::tree::Tree;
 use crate::workspace::{Opened, Workspace};
 
 /// The folder of all originals in the private folder, and the record in each.
 const ORIGINALS: &str = "originals";
 
-/// Maximum size of a record, in bytes.
-const MAX_RECORD: u64 = 1 << 30;
+/// Maximum size of a record, in bytes. A larger commit can't be undone.
+const MAX_RECORD: u64 = 256 << 20;
 
-/// How long originals are kept, and how many. The oldest are removed first, after a commit.
+/// How long originals are kept, and how large they are. The oldest are removed first, after a
+/// commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
     /// The time since the commit.
     pub time: Duration,
-    /// The total size of all kept files in a workspace, in bytes. A commit that replaces and
-    /// removes more than this keeps nothing.
+    /// The total size of what is kept in a workspace, in bytes. A commit that needs more than this
+    /// keeps nothing.
     pub bytes: u64,
+}
+
+impl Retention {
+    /// Keeps nothing.
+    pub(super) const NONE: Self = Self {
+        time: Duration::ZERO,
+        bytes: 0,
+    };
 }
 
 /// A commit whose originals are kept, so that it can be undone.
@@ -46,41 +57,23 @@ pub struct Originals {
     pub id: String,
     /// The time of the commit.
     pub committed: SystemTime,
-    /// The total size of the kept files, in bytes.
+    /// The total size of what is kept, in bytes.
     pub bytes: u64,
 }
 
 /// The data for an undo.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Record {
-    pub title: String,
-    pub changes: Vec<Change>,
+pub(crate) struct Record<'a> {
+    pub title: Cow<'a, str>,
+    pub changes: Cow<'a, [Change]>,
     /// The slots of the originals, by their paths before the commit.
-    slots: BTreeMap<String, String>,
-    /// The new paths of files that got the attributes of another file than the one that they
-    /// replaced.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub other_attributes: BTreeSet<String>,
+    pub slots: BTreeMap<String, String>,
+    /// The states of the files that the commit made, by their paths.
+    pub left: BTreeMap<String, Left>,
 }
 
-impl Record {
-    pub fn new(
-        title: &str,
-        (tree, changes): (&Tree, &[Change]),
-        slots: BTreeMap<String, String>,
-    ) -> Self {
-        let nodes = tree.ids().filter(|id| {
-            let node = tree.node(*id);
-            node.origin.is_some() && node.attributes_of.is_some()
-        });
-        Self {
-            title: title.to_owned(),
-            changes: changes.to_vec(),
-            slots,
-            other_attributes: nodes.filter_map(|id| tree.path_of(id)).collect(),
-        }
-    }
-
+impl Record<'_> {
+    /// Returns the total size of the originals, in bytes.
     fn bytes(&self) -> u64 {
         let before = self.changes.iter().filter_map(|change| {
             let path = change.from.as_ref().unwrap_or(&change.path);
@@ -92,24 +85,27 @@ impl Record {
 }
 
 impl Workspace {
-    /// Returns the commits that can be undone, oldest first. [Recovers](Self::recover) interrupted
-    /// commits first.
+    /// Returns the commits whose originals are kept, in the order of the commits. Doesn't recover
+    /// interrupted ones.
     ///
     /// # Errors
     /// [`RecoverError`].
     pub fn originals(&self) -> Result<Vec<Originals>, RecoverError> {
-        self.recover()?;
         let Some(private) = private(&self.inner)? else {
             return Ok(Vec::new());
         };
         let kept = private.originals().doing(reading)?.into_iter();
-        Ok(kept.map(|(_, originals)| originals).collect())
+        let complete = kept.filter(|(name, _)| private.has_record(name));
+        Ok(complete.map(|(_, originals)| originals).collect())
     }
 }
 
 /// Returns the record of a commit, and the path of the folder with its slots, if its originals are
 /// kept.
-pub(crate) fn recorded(workspace: &Opened, id: &str) -> io::Result<Option<(Record, Slots)>> {
+pub(crate) fn recorded(
+    workspace: &Opened,
+    id: &str,
+) -> io::Result<Option<(Record<'static>, String)>> {
     let Some(private) = Private::open(workspace)? else {
         return Ok(None);
     };
@@ -118,41 +114,23 @@ pub(crate) fn recorded(workspace: &Opened, id: &str) -> io::Result<Option<(Recor
         return Ok(None);
     };
     let folder = private.open_original(&name)?;
-    let Some(sealed) = read(&folder, ORIGINALS, MAX_RECORD)? else {
+    let Some(sealed) = read(&folder, ORIGINALS, MAX_RECORD + 1024)? else {
         return Ok(None);
     };
     let record = private.unsealed(&name, &sealed);
     let record = record.and_then(|record| serde_json::from_slice(record).ok());
-    let record: Record = record.ok_or(io::ErrorKind::InvalidData)?;
-    let slots = Slots {
-        folder: format!("{PRIVATE}/{ORIGINALS}/{name}"),
-        slots: record.slots.clone(),
-    };
-    Ok(Some((record, slots)))
+    let record = record.ok_or(io::ErrorKind::InvalidData)?;
+    Ok(Some((record, format!("{PRIVATE}/{ORIGINALS}/{name}"))))
 }
 
-/// The paths of the originals in the real folder.
-pub(crate) struct Slots {
-    folder: String,
-    slots: BTreeMap<String, String>,
-}
-
-impl Slots {
-    /// Returns the current path of the object that was at this path before the commit.
-    pub fn path_of(&self, original: &str) -> Option<String> {
-        let slot = self.slots.get(original)?;
-        Some(format!("{}/{slot}", self.folder))
-    }
-}
-
-/// Removes the originals that are too old or too many.
-pub(super) fn prune(workspace: &Opened, retention: &Retention) {
+/// Removes the originals that are too old or too large.
+pub(super) fn prune(workspace: &Opened, retention: Retention) {
     let pruned = Private::open(workspace).and_then(|private| match private {
         Some(private) => private.prune_originals(retention),
         None => Ok(()),
     });
     if let Err(error) = pruned {
-        tracing::warn!("could not remove old files from {PRIVATE}/{ORIGINALS}: {error}");
+        tracing::warn!("could not read {PRIVATE}/{ORIGINALS}: {error}");
     }
 }
 
@@ -163,21 +141,24 @@ impl Private<'_> {
         &self,
         folder: &File,
         id: &str,
-        record: &Record,
+        record: &Record<'_>,
         retention: &Retention,
         durable: Durable,
     ) -> io::Result<Option<String>> {
-        let bytes = record.bytes();
-        if bytes > retention.bytes || retention.time.is_zero() {
+        let json = serde_json::to_vec(record)?;
+        let size = json.len() as u64;
+        let bytes = record.bytes().saturating_add(size);
+        if bytes > retention.bytes || size > MAX_RECORD || retention.time.is_zero() {
             return Ok(None);
         }
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let seconds = now.unwrap_or_default().as_secs();
-        let name = self.original_name(&format!("{seconds}.{bytes}.{id}"));
+        // Later than the others, even if the clock was set back.
+        let last = self.originals()?.pop().map(|(_, last)| last.committed);
+        let last = last.map_or(0, |last| nanoseconds(last).saturating_add(1));
+        let time = nanoseconds(SystemTime::now()).max(last);
+        let name = self.original_name(&format!("{time}.{bytes}.{id}"));
         // Its own name is synced with the transaction.
         open_or_make(&self.folder, ORIGINALS)?;
-        let sealed = self.sealed(&name, &serde_json::to_vec(record)?);
-        write_new(folder, ORIGINALS, &sealed, durable)?;
+        write_new(folder, ORIGINALS, &self.sealed(&name, &json), durable)?;
         Ok(Some(name))
     }
 
@@ -187,13 +168,13 @@ impl Private<'_> {
     }
 
     /// Moves a transaction's folder to its place among the originals. Returns false if that place
-    /// is taken, because a backup restored the transaction.
+    /// is taken, because a backup restored the transaction. If a power failure undoes the move, a
+    /// recovery repeats it.
     pub(super) fn keep_originals(&self, transaction: &str, name: &str) -> io::Result<bool> {
         let all = open_or_make(&self.folder, ORIGINALS)?;
         match rename((&self.folder, transaction), (&all, name), false) {
             Ok(()) => {
-                // Not synced: if a power failure undoes the move, a recovery repeats it.
-                sync(&all, Durable::Together)?;
+                remove_file(&self.open_original(name)?, JOURNAL)?;
                 Ok(true)
             }
             Err(error) if error.raw_os_error() == Some(Errno::EXIST.raw_os_error()) => Ok(false),
@@ -206,14 +187,18 @@ impl Private<'_> {
         open_beneath(&self.folder, &format!("{ORIGINALS}/{name}"), flags).map(File::from)
     }
 
-    /// Returns what is kept by this user for this workspace, oldest first, with the folder's name.
+    fn has_record(&self, name: &str) -> bool {
+        let record = format!("{ORIGINALS}/{name}/{ORIGINALS}");
+        rustix::fs::statat(&self.folder, record, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
+    /// Returns what is kept by this user for this workspace, in the order of the commits, with the
+    /// folder's name.
     fn originals(&self) -> io::Result<Vec<(String, Originals)>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         let all = match open_beneath(&self.folder, ORIGINALS, flags) {
             Ok(all) => File::from(all),
-            Err(error) if error.raw_os_error() == Some(Errno::NOENT.raw_os_error()) => {
-                return Ok(Vec::new());
-            }
+            Err(error) if crate::lower::means_nothing_there(&error) => return Ok(Vec::new()),
             Err(error) => return Err(error),
         };
         let names = entries(&all)?.into_iter();
@@ -222,7 +207,7 @@ impl Private<'_> {
             .filter_map(|name| Some((self.parsed(&name)?, name)))
             .map(|(originals, name)| (name, originals))
             .collect();
-        kept.sort_by(|(one, a), (other, b)| (a.committed, one).cmp(&(b.committed, other)));
+        kept.sort_by_key(|(_, originals)| originals.committed);
         Ok(kept)
     }
 
@@ -233,16 +218,16 @@ impl Private<'_> {
             return None;
         }
         let mut parts = facts.splitn(3, '.');
-        let seconds = parts.next()?.parse().ok()?;
+        let time = Duration::from_nanos(parts.next()?.parse().ok()?);
         let bytes = parts.next()?.parse().ok()?;
         Some(Originals {
             id: parts.next()?.to_owned(),
-            committed: UNIX_EPOCH.checked_add(Duration::from_secs(seconds))?,
+            committed: UNIX_EPOCH.checked_add(time)?,
             bytes,
         })
     }
 
-    fn prune_originals(&self, retention: &Retention) -> io::Result<()> {
+    fn prune_originals(&self, retention: Retention) -> io::Result<()> {
         let kept = self.originals()?;
         let mut bytes: u64 = kept.iter().map(|(_, it)| it.bytes).sum();
         for (name, originals) in &kept {
@@ -250,13 +235,37 @@ impl Private<'_> {
             if age <= retention.time && bytes <= retention.bytes {
                 continue;
             }
-            let all = open_or_make(&self.folder, ORIGINALS)?;
-            let folder = self.open_original(name)?;
-            // Without its record, what is left of an interrupted removal is no longer used.
-            remove_file(&folder, ORIGINALS)?;
-            remove_slots(&all, name)?;
-            bytes -= originals.bytes;
+            // One that can't be removed, such as a directory that another program still uses, must
+            // not keep the others.
+            match self.remove_original(name) {
+                Ok(()) => bytes -= originals.bytes,
+                Err(error) => {
+                    tracing::warn!("could not remove {PRIVATE}/{ORIGINALS}/{name}: {error}");
+                }
+            }
         }
         Ok(())
     }
+
+    fn remove_original(&self, name: &str) -> io::Result<()> {
+        let folder = self.open_original(name)?;
+        // Without its record, what is left of an interrupted removal is no longer used.
+        remove_file(&folder, ORIGINALS)?;
+        // Slots are files and empty directories. Anything else belongs to another program.
+        for slot in entries(&folder)? {
+            remove_one(&folder, &slot)?;
+        }
+        step()?;
+        let name = format!("{ORIGINALS}/{name}");
+        Ok(rustix::fs::unlinkat(
+            &self.folder,
+            name,
+            AtFlags::REMOVEDIR,
+        )?)
+    }
+}
+
+fn nanoseconds(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -288,15 +288,26 @@ impl<'a> Private<'a> {
 
     pub fn is_committed(&self, id: &str) -> io::Result<bool> {
         let committed = read(&self.folder, "committed", MAX_COMMITTED)?.unwrap_or_default();
-        let hash = self.hash("committed", id.as_bytes());
         let mut lines = committed.split(|byte| *byte == b'\n');
         Ok(lines.any(|line| {
-            let line = std::str::from_utf8(line).ok();
-            line.and_then(|line| line.split_once(' '))
-                .is_some_and(|(found, by)| {
-                    found == id && blake3::Hash::from_hex(by).is_ok_and(|by| by == hash)
-                })
+            let named = id_of(line).is_some_and(|(found, _)| found == id);
+            named && self.our_id(line).is_some()
         }))
+    }
+
+    /// Returns the id that was committed last.
+    pub fn last_committed(&self) -> io::Result<Option<String>> {
+        let committed = read(&self.folder, "committed", MAX_COMMITTED)?.unwrap_or_default();
+        let mut lines = committed.rsplit(|byte| *byte == b'\n');
+        Ok(lines.find_map(|line| self.our_id(line)).map(str::to_owned))
+    }
+
+    /// Returns the id in a line of `committed`, if its hash is ours.
+    fn our_id<'l>(&self, line: &'l [u8]) -> Option<&'l str> {
+        let (id, by) = id_of(line)?;
+        let hash = self.hash("committed", id.as_bytes());
+        blake3::Hash::from_hex(by).ok().filter(|by| *by == hash)?;
+        Some(id)
     }
 
     fn outcomes(&self) -> io::Result<Option<File>> {
@@ -345,28 +356,25 @@ impl<'a> Private<'a> {
 
     /// Removes a transaction's folder, which has no journal any more.
     pub fn remove_transaction(&self, name: &str) -> io::Result<()> {
-        remove_slots(&self.folder, name)
+        let folder = self.open_transaction(name)?;
+        for entry in entries(&folder)? {
+            // Parked directories are empty. A file that another program has put into one since
+            // belongs to that program.
+            if entry.to_bytes().starts_with(PARKED.as_bytes()) {
+                remove_one(&folder, &entry)?
+            } else {
+                remove_entry(&folder, &entry)?
+            }
+        }
+        step()?;
+        let flags = AtFlags::REMOVEDIR;
+        Ok(rustix::fs::unlinkat(&self.folder, name, flags)?)
     }
 }
 
-/// Removes a folder with the slots of a commit.
-pub(super) fn remove_slots(from: &File, name: &str) -> io::Result<()> {
-    let folder = File::from(open_beneath(
-        from,
-        name,
-        OFlags::RDONLY | OFlags::DIRECTORY,
-    )?);
-    for entry in entries(&folder)? {
-        // Parked directories are empty. A file that another program has put into one since
-        // belongs to that program.
-        if entry.to_bytes().starts_with(PARKED.as_bytes()) {
-            remove_one(&folder, &entry)?
-        } else {
-            remove_entry(&folder, &entry)?
-        }
-    }
-    step()?;
-    Ok(rustix::fs::unlinkat(from, name, AtFlags::REMOVEDIR)?)
+/// Returns the id and the hash in a line of `committed`.
+fn id_of(line: &[u8]) -> Option<(&str, &str)> {
+    std::str::from_utf8(line).ok()?.split_once(' ')
 }
 
 /// Renames a file. Replaces nothing, or exchanges the two.

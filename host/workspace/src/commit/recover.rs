@@ -30,10 +30,12 @@ pub(super) fn finish(
     private.settle(folder, &journal.id).doing(settling)?;
     let keeping = || format!("keep in {PRIVATE} what another program wrote");
     let kept = keep_written(private, folder, journal).doing(keeping)?;
-    if let Some(originals) = &journal.originals
-        && private.keep_originals(name, originals).doing(keeping)?
-    {
-        return Ok(kept);
+    if let Some(originals) = &journal.originals {
+        match private.keep_originals(name, originals) {
+            Ok(true) => return Ok(kept),
+            Ok(false) => {}
+            Err(error) => tracing::warn!("{} can't be undone: {error}", journal.id),
+        }
     }
     // Not synced: if a power failure restores it, its id is known as committed.
     remove_file(folder, JOURNAL).doing(settling)?;

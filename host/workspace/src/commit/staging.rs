@@ -1,6 +1,7 @@
 //! Stages new contents, complete and synced in the private folder, before anything in the
 //! workspace changes.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 
@@ -14,7 +15,7 @@ use super::step::Step;
 use crate::content::clone_or_copy;
 use crate::error::{CommitError, Doing, Failed};
 use crate::fault::step;
-use crate::kept::Kept;
+use crate::kept::{Kept, Left};
 use crate::lower::{Lower, Stamp, open_beneath};
 use crate::parents::Parents;
 use crate::system;
@@ -36,6 +37,8 @@ pub(crate) struct Staging<'a> {
     /// Created files and directories that are not synced yet.
     unsynced: Vec<File>,
     made: usize,
+    /// The states of the made files by their future paths, if they are asked for.
+    left: Option<BTreeMap<String, Left>>,
 }
 
 /// A staged object that is ready to be put in place.
@@ -70,7 +73,17 @@ impl<'a> Staging<'a> {
             slots: 0,
             unsynced: Vec::new(),
             made: 0,
+            left: None,
         }
+    }
+
+    /// Notes the state of each file that is made from now on.
+    pub fn note_states(&mut self) {
+        self.left = Some(BTreeMap::new());
+    }
+
+    pub fn take_states(&mut self) -> BTreeMap<String, Left> {
+        self.left.take().unwrap_or_default()
     }
 
     pub fn new_slot(&mut self, prefix: &str) -> String {
@@ -103,6 +116,10 @@ impl<'a> Staging<'a> {
                         attributes::keep(kept, (&real, path), &made, mode)?;
                     }
                     _ => set_mode(&made, node.mode, inherits).doing(staging)?,
+                }
+                if let (Some(left), Body::File(_)) = (&mut self.left, &node.body) {
+                    let state = Left::of(&made).doing(staging)?;
+                    left.insert(going.path.to_owned(), state);
                 }
                 self.keep(made).doing(staging)?
             }

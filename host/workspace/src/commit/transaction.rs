@@ -1,5 +1,6 @@
 //! A single commit: it is staged, written to a journal, and then put in place or rolled back.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::File;
 
@@ -77,6 +78,9 @@ fn prepare(
     ticket: &Ticket,
 ) -> Result<Journal, CommitError> {
     let mut staging = Staging::new(folder, lower);
+    if ticket.originals.is_some() {
+        staging.note_states();
+    }
     let Plan {
         mut steps,
         originals,
@@ -86,7 +90,12 @@ fn prepare(
     let originals = match &ticket.originals {
         Some(retention) => {
             let recording = || "note what an undo needs".to_owned();
-            let record = Record::new(&ticket.title, (layer.tree, layer.changes), originals);
+            let record = Record {
+                title: Cow::Borrowed(&ticket.title),
+                changes: Cow::Borrowed(layer.changes),
+                slots: originals,
+                left: staging.take_states(),
+            };
             private
                 .write_originals(folder, &ticket.id, &record, retention, durable)
                 .doing(recording)?

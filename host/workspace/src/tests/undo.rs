@@ -3,28 +3,27 @@
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use tempfile::TempDir;
 
 use super::from_environment;
-use super::model::{KEEP, kept, open, scratch, ticket};
+use super::model::{kept, open, scratch};
 use super::script::{Op, Subject, Viewed, fill, script, tree};
 use crate::fault::{Fault, with};
 use crate::{
-    Committed, Conflict, ConflictKind, LayerOptions, RestoreError, Restored, Retention, Ticket,
-    View, Workspace,
+    Committed, Conflict, ConflictKind, LayerOptions, RestoreError, Restored, Ticket, View,
+    Workspace,
 };
 
 /// A folder with some files, and a place for layers.
-struct Folder {
+pub(super) struct Folder {
     _folders: TempDir,
-    path: PathBuf,
+    pub path: PathBuf,
     spill: PathBuf,
 }
 
 impl Folder {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let folders = TempDir::new_in(scratch()).unwrap();
         let [path, spill] = ["folder", "spill"].map(|name| folders.path().join(name));
         fs::create_dir(&path).unwrap();
@@ -40,17 +39,17 @@ impl Folder {
         }
     }
 
-    fn workspace(&self) -> Workspace {
+    pub fn workspace(&self) -> Workspace {
         open(&self.path)
     }
 
-    fn layer(&self, workspace: &Workspace) -> View {
+    pub fn layer(&self, workspace: &Workspace) -> View {
         let view = workspace.view(100).unwrap();
         view.begin(&LayerOptions::new(&self.spill)).unwrap();
         view
     }
 
-    fn run(&self, ops: &[Op], ticket: &Ticket) -> Committed {
+    pub fn run(&self, ops: &[Op], ticket: &Ticket) -> Committed {
         let workspace = self.workspace();
         let view = self.layer(&workspace);
         let mut subject = Viewed::of(&view);
@@ -60,7 +59,7 @@ impl Folder {
         view.commit(&workspace, ticket).unwrap()
     }
 
-    fn undo(&self, id: &str, ticket: &Ticket) -> Result<Restored, RestoreError> {
+    pub fn undo(&self, id: &str, ticket: &Ticket) -> Result<Restored, RestoreError> {
         let workspace = self.workspace();
         let view = self.layer(&workspace);
         let restored = view.restore(&workspace, id)?;
@@ -88,7 +87,7 @@ fn an_undo_brings_everything_back_and_an_undo_of_it_does_it_again() {
         let restored = folder.undo("one", &kept("undo"));
         let expected = Restored {
             title: "title of one".to_owned(),
-            left: Vec::new(),
+            ..Restored::default()
         };
         assert_eq!(restored.unwrap(), expected, "seed {seed}");
         assert_eq!(tree(&folder.path), before, "seed {seed}");
@@ -142,7 +141,7 @@ fn an_undo_that_is_cut_off_anywhere_is_whole_or_never_was() {
     assert!(old > tried / 10 && new > tried / 10, "{old} old, {new} new");
 }
 
-fn put(path: &str, bytes: &[u8]) -> Op {
+pub(super) fn put(path: &str, bytes: &[u8]) -> Op {
     Op::Put {
         start: 0,
         path: path.to_owned(),
@@ -150,7 +149,7 @@ fn put(path: &str, bytes: &[u8]) -> Op {
     }
 }
 
-fn rename(path: &str, new_path: &str) -> Op {
+pub(super) fn rename(path: &str, new_path: &str) -> Op {
     Op::Rename {
         start: 0,
         path: path.to_owned(),
@@ -159,14 +158,14 @@ fn rename(path: &str, new_path: &str) -> Op {
     }
 }
 
-fn remove(path: &str) -> Op {
+pub(super) fn remove(path: &str) -> Op {
     Op::RemoveFile {
         start: 0,
         path: path.to_owned(),
     }
 }
 
-fn make(path: &str) -> Op {
+pub(super) fn make(path: &str) -> Op {
     Op::CreateDirectory {
         start: 0,
         path: path.to_owned(),
@@ -281,82 +280,4 @@ fn a_change_between_the_undo_and_its_commit_is_a_conflict() {
         let found = fs::read_to_string(folder.path.join(path)).unwrap();
         assert_eq!(found, later);
     }
-}
-
-#[test]
-fn originals_are_kept_for_their_time_and_up_to_their_size() {
-    let folder = Folder::new();
-    let ids = |folder: &Folder| -> Vec<String> {
-        let kept = folder.workspace().originals().unwrap().into_iter();
-        kept.map(|it| it.id).collect()
-    };
-    let with = |id: &str, retention: Retention| Ticket {
-        originals: Some(retention),
-        ..ticket(id)
-    };
-    // `b` has 100,000 bytes.
-    let half = Retention {
-        bytes: 150_000,
-        ..KEEP
-    };
-    folder.run(&[put("b", &[1; 100_000])], &with("one", half));
-    assert_eq!(ids(&folder), ["one"]);
-    folder.run(&[put("b", &[2; 100_000])], &with("two", half));
-    assert_eq!(ids(&folder), ["two"], "the older one made room");
-    let less = Retention {
-        bytes: 99_999,
-        ..KEEP
-    };
-    folder.run(&[put("b", &[3; 100_000])], &with("three", less));
-    assert_eq!(ids(&folder), Vec::<String>::new(), "too large");
-    assert!(matches!(
-        folder.undo("three", &kept("undo")),
-        Err(RestoreError::NotKept(_))
-    ));
-    folder.run(&[put("b", b"4")], &ticket("four"));
-    assert_eq!(ids(&folder), Vec::<String>::new(), "not asked for");
-    let soon = Retention {
-        time: Duration::ZERO,
-        ..KEEP
-    };
-    folder.run(&[put("b", b"5")], &with("five", soon));
-    assert_eq!(ids(&folder), Vec::<String>::new(), "no longer than at all");
-}
-
-#[test]
-fn damaged_or_foreign_originals_restore_nothing() {
-    type Damage = fn(&Path);
-    let cases: [(&str, Damage); 3] = [
-        ("other contents", |kept| {
-            fs::write(kept.join("n1"), "forged").unwrap()
-        }),
-        ("a missing file", |kept| {
-            fs::remove_file(kept.join("n1")).unwrap()
-        }),
-        ("another record", |kept| {
-            let record = fs::read_to_string(kept.join("originals")).unwrap();
-            fs::write(kept.join("originals"), record.replace("\"a\"", "\"c\"")).unwrap()
-        }),
-    ];
-    for (name, damage) in cases {
-        let folder = Folder::new();
-        folder.run(&[put("a", b"new")], &kept("one"));
-        let all = folder.path.join(".airlock/originals");
-        let one = fs::read_dir(&all).unwrap().next().unwrap().unwrap().path();
-        damage(&one);
-        let before = tree(&folder.path);
-        let undone = folder.undo("one", &kept("undo"));
-        assert!(undone.is_err(), "{name}: {undone:?}");
-        assert_eq!(tree(&folder.path), before, "{name}");
-    }
-    // A copy of the folder has no originals of its own.
-    let folder = Folder::new();
-    folder.run(&[put("a", b"new")], &kept("one"));
-    let copy = Folder::new();
-    let copied = std::process::Command::new("cp")
-        .arg("-a")
-        .args([folder.path.join(".airlock"), copy.path.clone()])
-        .status();
-    assert!(copied.unwrap().success());
-    assert_eq!(copy.workspace().originals().unwrap(), []);
 }

@@ -10,7 +10,7 @@ use airlock_model::content::{Content, ToolResult};
 use airlock_model::error::Error;
 use airlock_model::json::Json;
 use airlock_model::tool::{ToolDefinition, ToolTraits};
-use airlock_workspace::{ConflictKind, Originals, RestoreError, Restored, Workspace};
+use airlock_workspace::{ConflictKind, Originals, RecoverError, RestoreError, Restored, Workspace};
 use serde_json::{Value, json};
 
 use super::{
@@ -80,10 +80,12 @@ impl NativeTool for Undo {
 
     fn preview(&self, params: &Value, call: &PreviewCall) -> Result<Preview, Error> {
         let workspace = call.kept()?;
-        let kept = workspace.originals().map_err(RestoreError::from);
-        let kept = kept.map_err(|error| failed(&error))?;
-        let named = params.get("action").and_then(Value::as_str);
-        let commit = find(&kept, named)?;
+        let unreadable = |error: RecoverError| failed(&error.into());
+        let kept = workspace.originals().map_err(unreadable)?;
+        let commit = match params.get("action").and_then(Value::as_str) {
+            Some(named) => find(&kept, named)?,
+            None => last(&kept, workspace.last_committed().map_err(unreadable)?)?,
+        };
         let restored = restore(&call.draft()?, &workspace, &commit.id)?;
         let title = &restored.title;
         let mut text = format!("Undoes \"{title}\", applied {}.", age(commit.committed));
@@ -114,14 +116,21 @@ fn refusal(message: String) -> Error {
     Error::Tool { message }
 }
 
-/// Returns the commit with this id, or the last one.
-fn find<'a>(kept: &'a [Originals], named: Option<&str>) -> Result<&'a Originals, Error> {
-    let Some(named) = named else {
-        let last = kept.last();
-        return last.ok_or_else(|| {
-            refusal("nothing was applied here that can be undone: an apply keeps what it replaces for a limited time, up to a limited size".to_owned())
-        });
-    };
+/// Returns the last commit, if its originals are kept.
+fn last(kept: &[Originals], last: Option<String>) -> Result<&Originals, Error> {
+    match (kept.last(), last) {
+        (Some(kept), Some(last)) if kept.id == last => Ok(kept),
+        (Some(_), Some(last)) => Err(refusal(format!(
+            "the action that was applied last, {last}, can't be undone, since the files that it replaced are not kept; name another one"
+        ))),
+        _ => Err(refusal(
+            "nothing was applied here that can be undone: an apply keeps what it replaces for a limited time, up to a limited size".to_owned(),
+        )),
+    }
+}
+
+/// Returns the commit with this id.
+fn find<'a>(kept: &'a [Originals], named: &str) -> Result<&'a Originals, Error> {
     let is_named = |it: &&Originals| it.id.starts_with(named) || it.id.ends_with(named);
     let mut found = kept.iter().filter(is_named);
     match (found.next(), found.next()) {
@@ -167,17 +176,19 @@ fn failed(error: &RestoreError) -> Error {
     refusal(message)
 }
 
-/// Returns a sentence about the directories that stay.
+/// Returns sentences about what stays as it is.
 fn left(restored: &Restored) -> String {
-    match &*restored.left {
-        [] => String::new(),
-        [one] => format!(" The directory {one} stays, since something else is in it."),
-        several => format!(
-            " {} directories stay, since something else is in them: {}.",
-            several.len(),
-            several.join(", ")
-        ),
+    let mut text = String::new();
+    let cases = [
+        (&restored.left, "Stays, since something else is in it"),
+        (&restored.permissions, "Keeps its permissions"),
+    ];
+    for (paths, what) in cases {
+        if !paths.is_empty() {
+            let _ = write!(text, " {what}: {}.", paths.join(", "));
+        }
     }
+    text
 }
 
 fn age(time: SystemTime) -> String {

@@ -43,6 +43,8 @@ pub fn undoable(workspace: &Path) -> Result<Vec<ActionId>, Error> {
     if !folder.has_private().map_err(unusable)? {
         return Ok(Vec::new());
     }
-    let kept = open(&Arc::new(folder))?.originals().map_err(Error::not_committed)?;
+    let kept = open(&Arc::new(folder))?
+        .originals()
+        .map_err(Error::not_committed)?;
     Ok(kept.into_iter().map(|it| it.id.into()).collect())
 }
