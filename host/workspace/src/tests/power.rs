@@ -20,7 +20,7 @@ use super::from_environment;
 use super::model::{kept, open, scratch, ticket};
 use super::script::{Bytes, Op, Random, Subject, Viewed, fill, script, tree};
 use crate::fault::{Fault, Seen, watched, with, with_inodes};
-use crate::{CommitError, LayerOptions};
+use crate::{CommitError, LayerOptions, Ticket};
 use disk::Disk;
 use state::State;
 
@@ -84,8 +84,7 @@ struct Case<'a> {
     /// The number of a sync that the disk ignores, from 0.
     but: Option<usize>,
     cut: Option<(u64, Fault)>,
-    /// Whether it keeps what it replaces.
-    keeps: bool,
+    ticket: fn(&str) -> Ticket,
 }
 
 impl Case<'_> {
@@ -113,13 +112,12 @@ impl Case<'_> {
         for op in self.ops {
             subject.run(op);
         }
-        let ticket = if self.keeps { kept("it") } else { ticket("it") };
-        let commit = || view.commit(&workspace, &ticket);
+        let commit = || view.commit(&workspace, &(self.ticket)("it"));
         let commit = || with(self.cut, || catch_unwind(AssertUnwindSafe(commit)));
         // After a host is killed, another one commits before the power fails.
         let commit_twice = || {
             let (committed, steps) = commit();
-            let again = |_| view.commit(&workspace, &ticket);
+            let again = |_| view.commit(&workspace, &(self.ticket)("it"));
             (committed.unwrap_or_else(again), steps)
         };
         let ((committed, steps), disk) = noted(&folder, self.but, commit_twice);
@@ -305,7 +303,7 @@ fn a_commit_during_which_the_power_fails_is_whole_or_never_was() {
             has_earlier: random.below(2) == 0,
             but: None,
             cut: None,
-            keeps: random.below(2) == 0,
+            ticket: [ticket, kept][random.below(2)],
         };
         let Some(mut committed) = case.commit(None) else {
             continue;
@@ -344,11 +342,11 @@ fn each_sync_of_a_commit_is_needed() {
             has_earlier,
             but: None,
             cut: None,
-            keeps: false,
+            ticket,
         };
         let mut committed = case.commit(None).unwrap();
-        let (steps, after) = (committed.steps, committed.tried.after.clone());
         // As late as it can.
+        let (steps, after) = (committed.steps, committed.tried.after.clone());
         for at in (1..=steps).rev() {
             if committed.is_after != fails {
                 break;
@@ -373,7 +371,7 @@ fn each_sync_of_a_commit_is_needed() {
     check(&few, false, false, &[]);
     check(&few, true, false, &[]);
     check(&many, true, false, &[]);
-    // That of the workspace's folder, after the private folder was made: syncfs covers it.
+    // That of the workspace's folder, with the private folder's name: syncfs covers it.
     check(&many, false, false, &[0]);
     // That of the directory of the failed step, which has nothing to take back.
     check(&few, true, true, &[8]);
@@ -389,15 +387,14 @@ fn a_commit_after_one_that_was_killed_anywhere_is_whole_or_never_was() {
         has_earlier: false,
         but: None,
         cut: None,
-        keeps: true,
+        ticket: kept,
     };
     let committed = case.commit(None).unwrap();
     for at in 1..=committed.steps {
         let cut = Some((at, Fault::Stop));
-        let again = Case { cut, ..case };
-        let again = again.commit(Some(committed.tried.after.clone())).unwrap();
-        let losses = (&mut Random::new(at), MAX_LOSSES);
-        let counts = again.lose_power(150, losses);
+        let after = Some(committed.tried.after.clone());
+        let again = Case { cut, ..case }.commit(after).unwrap();
+        let counts = again.lose_power(150, (&mut Random::new(at), MAX_LOSSES));
         counts.unwrap_or_else(|error| panic!("killed at {at}: {error}"));
     }
 }

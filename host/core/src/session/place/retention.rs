@@ -11,8 +11,8 @@ use airlock_model::pending::ActionId;
 use super::opening::open;
 use crate::workspace::WorkspaceFolder;
 
-/// What applies keep in a workspace for an [undo](crate::Session::undo). The oldest originals are removed
-/// first, at the next apply.
+/// What applies keep in a workspace for an [undo](crate::Session::undo). The oldest originals are
+/// removed first, at the next apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UndoRetention {
     /// How long an apply can be undone. Default: 7 days.
