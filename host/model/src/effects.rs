@@ -46,6 +46,9 @@ pub struct Effects {
     /// previewed.
     #[serde(skip_serializing_if = "is_false")]
     pub moved: bool,
+    /// True if an apply would replace and remove more than is kept for an undo.
+    #[serde(skip_serializing_if = "is_false")]
+    pub beyond_undo: bool,
 }
 
 /// A change to the workspace.
@@ -292,6 +295,7 @@ impl Effects {
             uses_time: self.uses_time,
             uses_randomness: self.uses_randomness,
             moved: self.moved,
+            beyond_undo: self.beyond_undo,
         }
     }
 

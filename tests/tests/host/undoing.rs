@@ -5,15 +5,15 @@ use std::fs;
 use airlock_host::effects::ChangeKind;
 use airlock_host::native::Undo;
 use airlock_host::pending::{ActionId, Decision};
-use airlock_host::{Error, Resolution, UndoRetention};
+use airlock_host::policy::Rehearse;
+use airlock_host::{Error, Resolution, SessionBuilder, UndoRetention};
 use airlock_tests::{Puppet, Tester};
 use serde_json::json;
 
 /// A puppet, with `undo`, whose workspace has a file that an applied action has rewritten.
 async fn rewritten(retention: Option<UndoRetention>) -> (Puppet, ActionId) {
-    let settings = |session: airlock_host::SessionBuilder| {
-        session.bind(&Undo::producer()).undo_retention(retention)
-    };
+    let settings =
+        |session: SessionBuilder| session.bind(&Undo::producer()).undo_retention(retention);
     let puppet = Puppet::with(settings).await;
     fs::write(puppet.workspace().join("a.txt"), "one").unwrap();
     let steps = json!([{"do": "fs", "op": "write", "path": "a.txt", "text": "two"}]);
@@ -85,4 +85,28 @@ async fn a_session_without_the_tool_has_no_undo() {
     let puppet = Puppet::new().await;
     let refused = puppet.session.undo(None).await.unwrap_err();
     assert!(matches!(refused, Error::UnknownTool { .. }), "{refused:?}");
+}
+
+#[tokio::test]
+async fn a_review_says_that_an_apply_is_too_large_to_be_undone() {
+    for (bytes, is_beyond) in [(99, true), (100, false)] {
+        let retention = UndoRetention {
+            bytes,
+            ..UndoRetention::default()
+        };
+        let settings = |session: SessionBuilder| {
+            session
+                .rehearse(Rehearse::Auto)
+                .undo_retention(Some(retention))
+        };
+        let puppet = Puppet::with(settings).await;
+        fs::write(puppet.workspace().join("a.txt"), [b'a'; 100]).unwrap();
+        let steps = json!([{"do": "fs", "op": "unlink", "path": "a.txt"}]);
+        let id = ActionId::from(puppet.push(airlock_tests::durable("Delete", steps)).await);
+        let review = puppet.session.review(&id).await.unwrap().unwrap();
+        let effects = review.effects.unwrap();
+        assert_eq!(effects.beyond_undo, is_beyond);
+        let summary = effects.summary().to_string();
+        assert_eq!(summary.contains("too large to be undone"), is_beyond);
+    }
 }

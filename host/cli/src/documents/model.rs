@@ -48,6 +48,9 @@ pub struct Effects {
     /// True if other lines of these files have changed since the preview.
     #[serde(skip_serializing_if = "is_false")]
     moved: bool,
+    /// True if an apply would replace and remove more than is kept for an undo.
+    #[serde(skip_serializing_if = "is_false")]
+    beyond_undo: bool,
 }
 
 /// The effects of one action in a list.

@@ -181,6 +181,7 @@ impl PackedEffects {
                 uses_time: summary.uses_time,
                 uses_randomness: summary.uses_randomness,
                 moved: summary.moved,
+                beyond_undo: summary.beyond_undo,
             },
             seed: Seed(row.seed),
             time: row

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ChangeKind, is_false};
+use super::{ChangeKind, Effects, Facts, ObjectKind, is_false};
 
 /// The number of changes of each kind. Serializes as a list in the order of [`ChangeKind::ALL`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -61,6 +61,23 @@ pub struct EffectsSummary {
     /// [`Effects::moved`](super::Effects::moved).
     #[serde(default, skip_serializing_if = "is_false")]
     pub moved: bool,
+    /// True if it can't be undone, see [`Effects::beyond_undo`](super::Effects::beyond_undo).
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub beyond_undo: bool,
+}
+
+impl Effects {
+    /// Returns the total size of the files that an apply replaces or removes, in bytes.
+    pub fn replaced_bytes(&self) -> u64 {
+        let replaced = self.changes.iter().filter_map(|change| {
+            let before = change.before.as_ref()?;
+            let is_kept =
+                |after: &Facts| (&after.digest, after.mode) == (&before.digest, before.mode);
+            let is_replaced = !change.after.as_ref().is_some_and(is_kept);
+            (is_replaced && before.object == ObjectKind::File).then_some(before.size)
+        });
+        replaced.sum()
+    }
 }
 
 /// Formats the summary as a clause.
@@ -83,7 +100,10 @@ impl fmt::Display for EffectsSummary {
         if self.moved {
             f.write_str(
                 " (other lines of these files have changed since the preview; the edits are the same)",
-            )
+            )?;
+        }
+        if self.beyond_undo {
+            f.write_str(" (too large to be undone)")
         } else {
             Ok(())
         }

@@ -110,6 +110,7 @@ fn effects() -> Effects {
     effects.uses_time = true;
     effects.uses_randomness = true;
     effects.moved = true;
+    effects.beyond_undo = true;
     effects
 }
 

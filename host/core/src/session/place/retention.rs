@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use airlock_model::effects::Effects;
 use airlock_model::error::Error;
 use airlock_model::identity::Machine;
 use airlock_model::pending::ActionId;
@@ -28,6 +29,13 @@ impl Default for UndoRetention {
             time: Duration::from_secs(7 * 24 * 60 * 60),
             bytes: 1 << 30,
         }
+    }
+}
+
+impl UndoRetention {
+    /// Returns whether what an apply with these effects replaces and removes is kept.
+    pub(in crate::session) fn covers(&self, effects: &Effects) -> bool {
+        self.time.is_zero() || effects.replaced_bytes() <= self.bytes
     }
 }
 

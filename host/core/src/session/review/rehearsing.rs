@@ -282,7 +282,7 @@ impl Reviews {
                 changes: drafted.clone(),
                 looked_at: LookedAt::default(),
             };
-            return read_changes(drafted, Arc::clone(&rehearsal.folder)).await;
+            return self.read(drafted, &rehearsal.folder).await;
         }
         let most = self.base.limits().call_time;
         if spent >= most {
@@ -326,7 +326,18 @@ impl Reviews {
                 return unverified(format!("its rehearsal failed: {error}{hint}"));
             }
         };
-        read_changes(rehearsed, Arc::clone(&rehearsal.folder)).await
+        self.read(rehearsed, &rehearsal.folder).await
+    }
+
+    async fn read(
+        &self,
+        rehearsed: Rehearsed,
+        folder: &Arc<WorkspaceFolder>,
+    ) -> (Effects, Option<Fingerprints>) {
+        let (mut effects, read) = read_changes(rehearsed, Arc::clone(folder)).await;
+        let undo = self.base.place.undo;
+        effects.beyond_undo = undo.is_some_and(|undo| !undo.covers(&effects));
+        (effects, read)
     }
 
     async fn guest_state(&self, action: &PendingAction) -> Result<Option<Vec<u8>>, Error> {

@@ -70,7 +70,9 @@ impl Committing<'_> {
             let found = before.and_then(|before| changes_of(&changes, Some(&before)));
             found.map_err(|error| Error::workspace(folder.path(), error))
         });
-        let effects = Effects::verified(looking.await?);
+        let mut effects = Effects::verified(looking.await?);
+        let undo = self.decisions.base.place.undo;
+        effects.beyond_undo = undo.is_some_and(|undo| !undo.covers(&effects));
         if effects.changes.is_empty() {
             return Ok(Some(effects));
         }
