@@ -97,6 +97,8 @@ fn a_preview_is_applied_later_though_its_plugin_is_gone() {
     assert_eq!(changes[0]["path"], "a.jpg");
     shown["effects"] = logged["effects"].clone();
     assert_eq!(logged["effects"]["counts"], json!({"renamed": 1}));
+    // And says what can be undone.
+    shown["undoable"] = json!(true);
     assert_eq!(shown, *logged);
     assert_eq!(
         (&call["tool"], &call["id"]),
