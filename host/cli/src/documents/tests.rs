@@ -20,10 +20,10 @@ type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// The commands with `--json`, by the names of their manual pages, and their documents.
 const COMMANDS: [(&str, SchemaOf); 25] = [
-    ("apply", one::<calls::ResolutionReport<'_>>),
+    ("apply", resolution),
     ("build", one::<author::BuildReport<'_>>),
     ("config-check", one::<config::ConfigCheck<'_>>),
-    ("discard", one::<calls::ResolutionReport<'_>>),
+    ("discard", resolution),
     ("inspect", one::<plugins::Inspection<'_>>),
     ("log", one::<log::Log<'_>>),
     ("new", one::<author::ProjectReport<'_>>),
@@ -32,10 +32,7 @@ const COMMANDS: [(&str, SchemaOf); 25] = [
     ("plugins", one::<plugins::BundledPlugins<'_>>),
     ("policy-explain", one::<policy::PolicyExplanation<'_>>),
     ("refresh", one::<calls::CallReport<'_>>),
-    ("resolve", |generator| {
-        let several = one::<calls::ResolutionReports<'_>>(generator);
-        either(&[one::<calls::ResolutionReport<'_>>(generator), several])
-    }),
+    ("resolve", resolution),
     ("run", one::<calls::CallReport<'_>>),
     ("show", one::<actions::Record<'_>>),
     ("store-backup", one::<store::StoreBackup<'_>>),
@@ -52,6 +49,12 @@ const COMMANDS: [(&str, SchemaOf); 25] = [
 
 fn one<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
+}
+
+/// One decision, or several.
+fn resolution(generator: &mut SchemaGenerator) -> Schema {
+    let several = one::<calls::ResolutionReports<'_>>(generator);
+    either(&[one::<calls::ResolutionReport<'_>>(generator), several])
 }
 
 fn either(schemas: &[Schema]) -> Schema {

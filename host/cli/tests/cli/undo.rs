@@ -39,7 +39,7 @@ fn the_last_apply_is_undone_and_an_undo_of_that_does_it_again() {
     assert_eq!(names(&folder), renamed);
     let undone = undo(&store, &folder, &["--reason", "the names were right"]);
     assert_eq!(undone.code, 0, "{undone:#?}");
-    let expected = "Undoes \"Batch rename: 2 files\", applied just now.";
+    let expected = "│ Undoes \"Batch rename: 2 files\", applied just now.";
     assert!(undone.stdout.starts_with(expected), "{undone:#?}");
     assert_eq!(names(&folder), ["a.jpeg", "b.jpeg", "c.txt"]);
     let again = undo(&store, &folder, &[]);
@@ -186,7 +186,7 @@ fn an_operator_chooses_what_is_kept() {
             "{undone:#?}"
         );
     };
-    check("time = '1h'\nsize = '1KiB'", "Undoes");
+    check("time = '1h'\nsize = '1MiB'", "Undoes");
     check("time = '0s'", "can't be undone");
 }
 

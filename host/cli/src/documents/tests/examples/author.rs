@@ -17,7 +17,7 @@ pub fn add_projects(examples: &mut Examples) {
     let project = Project {
         folder: PathBuf::from("renamer"),
         files: vec!["Cargo.toml".to_owned()],
-        sdk: Some("airlock-sdk"),
+        sdk: Some("airlock-tool"),
         needs: "Rust",
         commands: vec!["airlock build".to_owned()],
     };
@@ -35,7 +35,7 @@ pub fn add_projects(examples: &mut Examples) {
         name: "renamer",
         path: "build/renamer.wasm".to_owned(),
         sdk: Some(SdkVersion {
-            name: "airlock-sdk",
+            name: "airlock-tool",
             version: "0.1.0",
         }),
         size: 1,
