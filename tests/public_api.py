@@ -16,7 +16,9 @@ NAMED: dict[str, dict[str, str]] = {
     "airlock_model": {
         "bytes": "a plugin's bytes are shared, not copied",
         "serde_core": "values are written and read",
+        "getrandom": "the cause of a `HostError`",
         "serde_json": "params and what comes with a decision are JSON",
+        "tokio": "causes of a `HostError`",
     },
     "airlock_render": {
         "anstyle": "colours",
@@ -28,7 +30,6 @@ NAMED: dict[str, dict[str, str]] = {
     "airlock_worker": {},
     "airlock_workspace": {"serde_core": "change sets and read sets are written and read"},
     "airlock_host": {
-        "futures_core": "`EventStream` is a `Stream`",
         "serde_json": "params",
         "tokio_util": "`CancellationToken`, by which a call is cancelled",
         "wasmtime": "`Engine::wasmtime`, the one way around",
@@ -36,6 +37,7 @@ NAMED: dict[str, dict[str, str]] = {
     "airlock_ast_edit": {"serde_json": "params"},
     "airlock_rules": {"schemars": "rules have a JSON Schema", "serde_core": "rules are read and written"},
     "airlock_desk": {
+        "etcetera": "the cause of `Error::NoPlace`",
         "schemars": "the operator's file has a JSON Schema",
         "serde_core": "records are written, and the operator's file is read",
         "tokio_util": "`CancellationToken`",
@@ -46,7 +48,11 @@ NAMED: dict[str, dict[str, str]] = {
         "serde_core": "values are written and read",
         "tokio_util": "`CancellationToken`",
     },
-    "airlock_test_kit": {"serde_core": "values are written and read", "serde_json": "params"},
+    "airlock_test_kit": {
+        "schemars": "the report has a JSON Schema",
+        "serde_core": "values are written and read",
+        "serde_json": "params",
+    },
 }
 
 

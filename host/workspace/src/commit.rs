@@ -15,8 +15,8 @@ mod staging;
 mod step;
 mod touched;
 mod transaction;
-#[allow(unsafe_code, reason = "no safe library asks for a lease")]
 #[cfg(target_os = "linux")]
+#[allow(unsafe_code, reason = "no safe library asks for a lease")]
 mod writers;
 #[cfg(not(target_os = "linux"))]
 mod writers {

@@ -12,8 +12,12 @@ use serde_json::json;
 
 /// A puppet, with `undo`, whose workspace has a file that an applied action has rewritten.
 async fn rewritten(retention: Option<UndoRetention>) -> (Puppet, ActionId) {
-    let settings =
-        |session: SessionBuilder| session.bind(&Undo::producer()).undo_retention(retention);
+    let settings = |session: SessionBuilder| {
+        session
+            .bind(&Undo::producer())
+            .rehearse(Rehearse::Auto)
+            .undo_retention(retention)
+    };
     let puppet = Puppet::with(settings).await;
     fs::write(puppet.workspace().join("a.txt"), "one").unwrap();
     let steps = json!([{"do": "fs", "op": "write", "path": "a.txt", "text": "two"}]);

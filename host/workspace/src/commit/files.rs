@@ -28,14 +28,19 @@ pub(super) fn write_new(
     bytes: &[u8],
     durable: Durable,
 ) -> io::Result<()> {
+    let mut file = create(folder, name)?;
+    step()?;
+    file.write_all(bytes)?;
+    sync(&file, durable)
+}
+
+/// Creates or empties a file, for this user only.
+pub(super) fn create(folder: &File, name: &str) -> io::Result<File> {
     step()?;
     let flags =
         OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let mode = Mode::from_raw_mode(0o600);
-    let mut file = File::from(rustix::fs::openat(folder, name, flags, mode)?);
-    step()?;
-    file.write_all(bytes)?;
-    sync(&file, durable)
+    Ok(File::from(rustix::fs::openat(folder, name, flags, mode)?))
 }
 
 /// Syncs a file or a directory, if each is synced separately.

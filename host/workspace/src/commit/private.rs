@@ -102,11 +102,14 @@ impl<'a> Private<'a> {
     }
 
     pub fn hash(&self, what: &str, of: &[u8]) -> blake3::Hash {
+        self.hasher(what).update(of).finalize()
+    }
+
+    pub fn hasher(&self, what: &str) -> blake3::Hasher {
         let mut hasher = blake3::Hasher::new_keyed(&self.workspace.hash_key);
         hasher.update(what.as_bytes());
         hasher.update(b"\0");
-        hasher.update(of);
-        hasher.finalize()
+        hasher
     }
 
     /// Returns a record preceded by its hash.
