@@ -24,7 +24,7 @@ pub const CATALOG: Catalog = Catalog::new(&[
     },
     Bundled {
         name: UNDO,
-        about: "Takes back what an applied action has changed, once you have seen what would change",
+        about: "Takes back the changes of an applied action, once you have seen the result",
         tools: &[UNDO],
         kind: BundledKind::Native(undo),
     },

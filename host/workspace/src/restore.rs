@@ -46,7 +46,7 @@ impl View {
         if !self.inner.state().tree.is_untouched() {
             return Err(RestoreError::NotEmpty);
         }
-        let reading = || "read what was kept for an undo".to_owned();
+        let reading = || "read the originals for an undo".to_owned();
         let recorded = recorded(&workspace.inner, id).doing(reading)?;
         let (record, folder) = recorded.ok_or_else(|| RestoreError::NotKept(id.to_owned()))?;
         let seen = seen_as_left(&mut self.real_to_compare(), &record)?;
@@ -360,7 +360,7 @@ impl Undo<'_> {
     fn content(&self, path: &str, before: &Facts) -> Result<Content, RestoreError> {
         let incomplete = || RestoreError::Incomplete(path.to_owned());
         let slot = self.slot(path).ok_or_else(incomplete)?;
-        let reading = || format!("read what {path} was");
+        let reading = || format!("read the original of {path}");
         let opened = self.view.lower.open_file(&slot);
         let (file, stamp) = match opened {
             Err(error) if error.raw_os_error() == Some(Errno::NOENT.raw_os_error()) => {

@@ -16,13 +16,13 @@ use super::{CallArgs, SessionArgs, StoreArgs, configured};
 use crate::commands::run;
 use crate::failure::Failure;
 
-/// Undo an action that was applied: show what would change back, and ask
+/// Undo an action that was applied: show the changes back, and ask
 ///
-/// Contents, names, permissions and links become what they were, all or nothing. If something else
+/// Contents, names, permissions and links become as they were, all or nothing. If something else
 /// has changed the files since, nothing is undone, and the files are named. An undo can be undone,
 /// too.
 ///
-/// An apply keeps what it replaces and removes in the workspace's folder .airlock, for 7 days and
+/// An apply keeps the files that it replaces and removes in the workspace's folder .airlock, for 7 days and
 /// up to 1 GiB.
 #[derive(Debug, Args)]
 #[command(after_help = UNDO_EXAMPLES, after_long_help = format!("{UNDO_EXAMPLES}\n\n{EXIT_CODES}"))]

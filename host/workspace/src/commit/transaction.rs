@@ -89,7 +89,7 @@ fn prepare(
     let durable = staging.durable(&steps);
     let originals = match &ticket.originals {
         Some(retention) => {
-            let recording = || "note what an undo needs".to_owned();
+            let recording = || "record the originals for an undo".to_owned();
             let record = Record {
                 title: Cow::Borrowed(&ticket.title),
                 changes: Cow::Borrowed(layer.changes),

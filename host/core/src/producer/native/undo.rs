@@ -28,7 +28,7 @@ const MIN_ID: usize = 4;
 const MAX_CONFLICTS: usize = 20;
 
 const DESCRIPTION: &str = "Previews an undo of an action that was applied to the workspace: \
-    contents, names, permissions and links become what they were before. Nothing changes until \
+    contents, names, permissions and links become as they were. Nothing changes until \
     the undo itself is applied. If its files have changed since, it fails and names them.";
 
 /// The tool `undo`. Its param `action` is the id of an applied action, or at least four of its
@@ -124,7 +124,7 @@ fn last(kept: &[Originals], last: Option<String>) -> Result<&Originals, Error> {
             "the action that was applied last, {last}, can't be undone, since the files that it replaced are not kept; name another one"
         ))),
         _ => Err(refusal(
-            "nothing was applied here that can be undone: an apply keeps what it replaces for a limited time, up to a limited size".to_owned(),
+            "nothing was applied here that can be undone: an apply keeps the files that it replaces for a limited time, up to a limited size".to_owned(),
         )),
     }
 }
