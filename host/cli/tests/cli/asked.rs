@@ -55,8 +55,10 @@ fn all_that_is_pending_is_resolved_from_the_top_until_one_fails() {
     let mut terminal = Terminal::run(folder.path(), &["resolve", "apply", "--all"]);
     terminal
         .sees("1 of 4: four")
+        .sees("[?]: ")
         .types("n")
         .sees("2 of 4: three")
+        .sees("[?]: ")
         .types("all")
         .asks_why("they are right")
         .sees("did three")
