@@ -22,8 +22,8 @@ use crate::failure::Failure;
 /// has changed the files since, nothing is undone, and the files are named. An undo can be undone,
 /// too.
 ///
-/// An apply keeps the files that it replaces and removes in the workspace's folder .airlock, for 7 days and
-/// up to 1 GiB.
+/// An apply keeps the files that it replaces and removes in the workspace's folder .airlock, for 7
+/// days and up to 1 GiB.
 #[derive(Debug, Args)]
 #[command(after_help = UNDO_EXAMPLES, after_long_help = format!("{UNDO_EXAMPLES}\n\n{EXIT_CODES}"))]
 pub struct UndoArgs {

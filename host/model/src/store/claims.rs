@@ -87,7 +87,8 @@ pub trait Claims: fmt::Debug + Send + Sync + 'static {
 
     /// Ends a claim that found that an interrupted apply had changed nothing. The action is pending
     /// in its place, no longer [interrupted](crate::pending::ActionState::Interrupted), with `what`
-    /// as its [last error](crate::pending::StackedAction::last_error). This claim counts as no attempt.
+    /// as its [last error](crate::pending::StackedAction::last_error). This claim counts as no
+    /// attempt.
     ///
     /// # Errors
     /// [`StoreError::LeaseLost`] if the claim has passed to another holder.
