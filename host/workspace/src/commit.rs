@@ -11,6 +11,7 @@ mod plan;
 mod private;
 mod recover;
 mod run;
+mod sealed;
 mod staging;
 mod step;
 mod touched;

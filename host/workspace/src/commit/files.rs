@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 
 use rustix::fs::{AtFlags, Mode, OFlags};
@@ -20,18 +20,6 @@ pub(crate) enum Durable {
     Each,
     /// A later sync of the whole file system.
     Together,
-}
-
-pub(super) fn write_new(
-    folder: &File,
-    name: &str,
-    bytes: &[u8],
-    durable: Durable,
-) -> io::Result<()> {
-    let mut file = create(folder, name)?;
-    step()?;
-    file.write_all(bytes)?;
-    sync(&file, durable)
 }
 
 /// Creates or empties a file, for this user only.

@@ -6,15 +6,14 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::FileExt;
+use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, OFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::files::{Durable, create, entries, open_or_make, read, remove_file, remove_one, sync};
+use super::files::{Durable, entries, open_or_make, read, remove_file, remove_one};
 use super::private::{JOURNAL, Private, rename};
 use super::{private, reading};
 use crate::change::{Change, Facts};
@@ -150,7 +149,9 @@ impl Private<'_> {
         if originals > retention.bytes || retention.time.is_zero() {
             return Ok(None);
         }
-        let size = match self.write_record(folder, id, record, durable) {
+        let what = seal_of(id);
+        let written = self.write_sealed(folder, ORIGINALS, &what, record, MAX_RECORD, durable);
+        let size = match written {
             Err(error) if error.kind() == io::ErrorKind::FileTooLarge => u64::MAX,
             written => written?,
         };
@@ -167,31 +168,6 @@ impl Private<'_> {
         // Its own name is synced with the transaction.
         open_or_make(&self.folder, ORIGINALS)?;
         Ok(Some(name))
-    }
-
-    /// Writes a record, preceded by its hash, piece by piece: it may be large. Returns its size in
-    /// bytes.
-    fn write_record(
-        &self,
-        folder: &File,
-        id: &str,
-        record: &Record<'_>,
-        durable: Durable,
-    ) -> io::Result<u64> {
-        let file = create(folder, ORIGINALS)?;
-        step()?;
-        let mut sealing = Sealing {
-            to: BufWriter::new(&file),
-            hasher: self.hasher(&seal_of(id)),
-            size: 0,
-        };
-        sealing.to.write_all(&[b' '; HASH + 1])?;
-        serde_json::to_writer(&mut sealing, record)?;
-        sealing.to.flush()?;
-        let hash = sealing.hasher.finalize().to_hex();
-        file.write_all_at(format!("{hash}\n").as_bytes(), 0)?;
-        sync(&file, durable)?;
-        Ok(sealing.size)
     }
 
     fn original_name(&self, facts: &str) -> String {
@@ -300,32 +276,6 @@ impl Private<'_> {
 /// Returns what the hash of a commit's record is about.
 fn seal_of(id: &str) -> String {
     format!("{ORIGINALS} of {id}")
-}
-
-/// The length of a hash in a record.
-const HASH: usize = blake3::OUT_LEN * 2;
-
-/// Hashes a record while it is written.
-struct Sealing<'a> {
-    to: BufWriter<&'a File>,
-    hasher: blake3::Hasher,
-    size: u64,
-}
-
-impl Write for Sealing<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.size += bytes.len() as u64;
-        if self.size > MAX_RECORD {
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
-        self.hasher.update(bytes);
-        self.to.write_all(bytes)?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.to.flush()
-    }
 }
 
 fn nanoseconds(time: SystemTime) -> u64 {
