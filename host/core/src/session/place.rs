@@ -7,6 +7,7 @@ mod retention;
 use std::path::Path;
 use std::sync::Arc;
 
+use airlock_model::effects::Effects;
 use airlock_model::error::{Error, HostError};
 use airlock_model::identity::{Machine, WorkspaceDifference};
 use airlock_model::pending::{Decision, PendingAction, Resolution};
@@ -41,6 +42,12 @@ impl Place {
             machine,
             undo,
         }
+    }
+
+    /// Returns whether an apply with these effects replaces and removes more than is kept for an
+    /// undo.
+    pub fn is_beyond_undo(&self, effects: &Effects) -> bool {
+        self.undo.is_some_and(|undo| !undo.covers(effects))
     }
 
     /// Returns the workspace's absolute path.

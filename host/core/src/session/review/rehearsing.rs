@@ -335,8 +335,7 @@ impl Reviews {
         folder: &Arc<WorkspaceFolder>,
     ) -> (Effects, Option<Fingerprints>) {
         let (mut effects, read) = read_changes(rehearsed, Arc::clone(folder)).await;
-        let undo = self.base.place.undo;
-        effects.beyond_undo = undo.is_some_and(|undo| !undo.covers(&effects));
+        effects.beyond_undo = self.base.place.is_beyond_undo(&effects);
         (effects, read)
     }
 

@@ -71,8 +71,7 @@ impl Committing<'_> {
             found.map_err(|error| Error::workspace(folder.path(), error))
         });
         let mut effects = Effects::verified(looking.await?);
-        let undo = self.decisions.base.place.undo;
-        effects.beyond_undo = undo.is_some_and(|undo| !undo.covers(&effects));
+        effects.beyond_undo = self.decisions.base.place.is_beyond_undo(&effects);
         if effects.changes.is_empty() {
             return Ok(Some(effects));
         }
