@@ -92,6 +92,7 @@ mod lower;
 mod metadata;
 mod mount;
 mod parents;
+mod part;
 mod path;
 mod reads;
 mod restore;
@@ -117,6 +118,7 @@ pub use error::{CommitError, Conflict, ConflictKind, RecoverError, RestoreError}
 pub use file::OpenFile;
 pub use lower::{Kind, Stamp};
 pub use metadata::Metadata;
+pub use part::{Needs, Outline};
 pub use path::{PRIVATE, folded, is_private};
 pub use reads::{Read, ReadSet};
 pub use restore::Restored;

@@ -17,6 +17,8 @@ mod file_systems;
 pub mod fuzz;
 mod model;
 #[cfg(test)]
+mod part;
+#[cfg(test)]
 mod power;
 mod script;
 #[cfg(test)]
