@@ -31,11 +31,13 @@ pub mod visible {
 
 /// Effects of an action on the workspace, as the host saw them in the rehearsal and in the apply.
 pub mod effects {
+    pub use crate::workspace::needs;
     pub use airlock_model::effects::{
-        ActionEffects, Change, ChangeKind, Counts, Difference, Effects, EffectsRecord,
-        EffectsSummary, Facts, Identity, ObjectKind, OwnerChange, PackedEffects, Seed, SideEffects,
-        Withheld,
+        ActionEffects, AppliedPart, Change, ChangeKind, Choice, Counts, Difference, EditedFile,
+        Effects, EffectsRecord, EffectsSummary, Facts, Hunk, Identity, LeftOut, ObjectKind,
+        OwnerChange, PackedEffects, PartlyApplied, Seed, Selection, SideEffects, Withheld,
     };
+    pub use airlock_workspace::Needs;
 }
 
 /// Details of an [`Error`](crate::Error).

@@ -14,6 +14,7 @@ mod layer;
 mod listing;
 mod named;
 mod open;
+mod part;
 mod quota;
 mod removal;
 mod roots;
@@ -41,6 +42,8 @@ pub(crate) use basis::{Basis, FilesNow, fingerprints, has_changed, read_files};
 pub(crate) use effects::{changes_of, listed_changes};
 pub use folder::{EntryKind, ReadFile, ReadableFolder, Unread, WritableFolder};
 pub(crate) use layer::LayerLimits;
+pub use part::needs;
+pub(crate) use part::{Part, check as check_selection};
 pub(crate) use roots::{Roots, WorkspaceFolder};
 pub(crate) use scratch::{ScratchFolder, ScratchRoots};
 

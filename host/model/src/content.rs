@@ -10,7 +10,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::effects::ActionEffects;
+use crate::effects::{ActionEffects, AppliedPart};
 use crate::json::Json;
 use crate::pending::{ActionId, Decision, NamedAction, PendingAction};
 pub use for_model::ForModel;
@@ -152,6 +152,8 @@ pub struct Resolved {
     pub decision: Decision,
     /// The action; `None` if the session's standing handler answered.
     pub action: Option<NamedAction>,
+    /// The part of the changes that was applied; `None` for all of them.
+    pub part: Option<AppliedPart>,
     /// The kept files, see [`ResolutionOutcome::kept`].
     pub kept: Vec<String>,
 }
@@ -217,6 +219,7 @@ impl From<ResolutionOutcome> for CallOutcome {
             rehearsing: Vec::new(),
             resolved: Some(Resolved {
                 decision,
+                part: outcome.details.part.clone(),
                 action: outcome.action,
                 kept: outcome.kept,
             }),
@@ -284,6 +287,9 @@ pub struct ResolutionDetails {
     /// The details that the plugin's `apply` or `reject` returned, unless they are null.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_result_details: Option<Json>,
+    /// The part of the changes that was applied; `None` for all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<AppliedPart>,
 }
 
 impl ResolutionDetails {
@@ -296,6 +302,7 @@ impl ResolutionDetails {
             source_tool_name: None,
             label: None,
             source_result_details: None,
+            part: None,
         }
     }
 }

@@ -4,7 +4,9 @@
 mod difference;
 mod edits;
 mod facts;
+mod hunks;
 mod record;
+mod selection;
 mod side_effects;
 mod summary;
 
@@ -18,7 +20,9 @@ use crate::visible::{is_invisible, quoted};
 
 pub use difference::Difference;
 pub use facts::{Facts, Identity, ObjectKind};
+pub use hunks::Hunk;
 pub use record::{EffectsRecord, PackedEffects, Seed};
+pub use selection::{AppliedPart, Choice, EditedFile, LeftOut, PartlyApplied, Selection};
 pub use side_effects::{OwnerChange, SideEffects};
 pub use summary::{Counts, EffectsSummary};
 

@@ -34,7 +34,7 @@ const COMPLETE: &str = concat!(
         actor = coalesce($9, actor), evidence = coalesce($10, evidence),
         decided_by = CASE WHEN $9 IS NULL THEN decided_by ELSE $11 END,
         guest_state = NULL, lease_until = NULL, nonce = NULL,
-        resolved_at = clock_timestamp(), resolved_order = nextval('airlock.resolved_order'), result = $4, error = $5
+        resolved_at = clock_timestamp(), resolved_order = nextval('airlock.resolved_order'), result = $4, error = $5, part = $12
     WHERE id = $1 AND session = $2 AND token = $3 AND state = 'resolving' AND ",
     same_schema!(),
     " RETURNING plugin"
@@ -134,7 +134,12 @@ impl Claims for PostgresStore {
             .bind(extra.and_then(|extra| serde_json::to_string(extra).ok()))
             .bind(by.map(|by| by.actor.kind()))
             .bind(by.map(|by| by.evidence.as_str()))
-            .bind(by.and_then(|by| by.actor.name()).map(escaped));
+            .bind(by.and_then(|by| by.actor.name()).map(escaped))
+            .bind(
+                completion
+                    .part()
+                    .and_then(|part| serde_json::to_string(part).ok()),
+            );
         let recall = of(RECALL_COMPLETED, &lease);
         let rows = self.inner.connections.once(&statement, &recall).await;
         let rows = rows.map_err(|error| self.inner.error(error))?;

@@ -49,7 +49,7 @@ macro_rules! state_columns {
 macro_rules! record_columns {
     () => {
         "a.session_id, a.holder, (extract(epoch FROM a.leased_at) * 1000000)::bigint AS leased_at, a.reason, a.extra,
-        a.decided_by, a.actor, a.evidence, (extract(epoch FROM a.resolved_at) * 1000000)::bigint AS resolved_at, a.result, a.error"
+        a.decided_by, a.actor, a.evidence, (extract(epoch FROM a.resolved_at) * 1000000)::bigint AS resolved_at, a.result, a.error, a.part"
     };
 }
 
@@ -153,6 +153,7 @@ fn resolved(row: &PgRow, decision: Decision) -> Result<ResolvedRecord, Failure> 
     let mut resolved = ResolvedRecord::new(decision, at, decided_by(row)?);
     resolved.reason = optional_text(row, "reason")?.unwrap_or_default();
     resolved.extra = optional_json(row, "extra")?;
+    resolved.part = optional_json(row, "part")?;
     resolved.result = result.map(|digest| parsed_digest(&digest)).transpose()?;
     resolved.error = optional_text(row, "error")?;
     Ok(resolved)

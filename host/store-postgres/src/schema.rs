@@ -11,7 +11,7 @@ use super::problem::{Failure, is_deadlock};
 /// it can be part of a statement's text.
 macro_rules! schema_version {
     () => {
-        9
+        10
     };
 }
 
@@ -57,6 +57,7 @@ const STEPS: [&str; VERSION as usize] = [
     include_str!("schema-7.sql"),
     include_str!("schema-8.sql"),
     include_str!("schema-9.sql"),
+    include_str!("schema-10.sql"),
 ];
 
 /// The version that this library writes.

@@ -15,6 +15,8 @@ use super::stack::json;
 pub(super) struct End {
     result: Option<Digest>,
     error: Option<String>,
+    /// The applied part, as JSON.
+    part: Option<String>,
     before: Option<AppliedBefore>,
 }
 
@@ -43,6 +45,7 @@ impl End {
         Self {
             result: completion.result_digest(),
             error: completion.error().map(str::to_owned),
+            part: completion.part().and_then(|it| json(it).ok()),
             before,
         }
     }
@@ -57,7 +60,7 @@ pub(super) fn complete(
     let update = "UPDATE actions SET
             state = CASE decision WHEN 'apply' THEN 'applied' ELSE 'discarded' END,
             resolved = 1 + coalesce((SELECT max(resolved) FROM actions WHERE resolved IS NOT NULL), 0),
-            resolved_at = :now, result = :result, error = :error, interrupted = 0, guest_state = NULL
+            resolved_at = :now, result = :result, error = :error, part = :part, interrupted = 0, guest_state = NULL
         WHERE id = :id AND state = 'resolving' AND token = :token RETURNING number, plugin";
     if let Some(before) = &end.before {
         note_applied_before(connection, lease, before)?;
@@ -69,6 +72,7 @@ pub(super) fn complete(
                 ":now": millis(SystemTime::now()),
                 ":result": end.result.map(|digest| *digest.as_bytes()),
                 ":error": end.error,
+                ":part": end.part,
                 ":id": lease.action.as_str(),
                 ":token": lease.token.cast_signed(),
             },

@@ -21,7 +21,7 @@ const COLUMNS: &str = "a.number, a.id, a.session, a.state, a.interrupted, a.labe
     a.source_tool_name, a.source_is_own_tool, a.has_reject, a.durable, a.plugin, a.grants, a.workspace,
     a.workspace_identity, a.pushed_at, a.call, a.expires_at, a.effects,
     a.attempts, a.last_error, a.holder_name, a.claimed_at, a.decision, a.actor,
-    a.decided_by, a.evidence, a.reason, a.extra, a.resolved_at, a.result, a.error, a.token,
+    a.decided_by, a.evidence, a.reason, a.extra, a.resolved_at, a.result, a.error, a.part, a.token,
     coalesce(a.plugin_name, (SELECT name FROM plugins WHERE digest = a.plugin), '') AS plugin_name,
     coalesce(a.details, (SELECT json FROM large_details WHERE action = a.number)) AS details,
     a.state = 'resolving' AND lease_over(a.holder, a.lease_until) AS lease_over,
@@ -71,6 +71,7 @@ impl ActionRow {
                 let mut resolved = ResolvedRecord::new(*decision, time(at), by);
                 resolved.reason = row.get::<_, Option<String>>("reason")?.unwrap_or_default();
                 resolved.extra = json(row, "extra")?;
+                resolved.part = json(row, "part")?;
                 resolved.result = digest(row, "result")?;
                 resolved.error = row.get("error")?;
                 Some(resolved)

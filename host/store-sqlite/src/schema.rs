@@ -8,7 +8,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::problem::Problem;
 
 /// The version of the tables below, in the file's `user_version`.
-pub(super) const VERSION: u32 = 10;
+pub(super) const VERSION: u32 = 11;
 
 /// Marks a SQLite file as ours, in its `application_id`: "Alck".
 pub(super) const APPLICATION_ID: u32 = 0x416c_636b;
@@ -29,6 +29,7 @@ const STEPS: [&str; VERSION as usize] = [
     TOTALS,
     INTERRUPTIONS,
     DENIALS,
+    PARTS,
 ];
 
 const FIRST: &str = "
@@ -230,6 +231,11 @@ CREATE TABLE denials (
     PRIMARY KEY (action, number)
 ) STRICT;
 CREATE INDEX denials_by_time ON denials (denied_at);
+";
+
+/// The part of an action's changes that was applied, as JSON; null for all of them.
+const PARTS: &str = "
+ALTER TABLE actions ADD COLUMN part TEXT;
 ";
 
 /// The reason why a file can't be used as a store.

@@ -80,9 +80,14 @@ fn withhold_the_longest(changes: &mut [Change]) -> usize {
 /// Converts known changes, without contents.
 pub(crate) fn listed_changes(found: &[workspace::Change]) -> Vec<Change> {
     let mut changes: Vec<_> = found.iter().map(change).collect();
-    // At the same path, in the order of stored reviews.
     changes.sort_by(|one, other| (&one.path, one.kind).cmp(&(&other.path, other.kind)));
     changes
+}
+
+/// Returns the changes of a layer in the order of [`listed_changes`], which is that of reviews.
+pub(super) fn listed(mut found: Vec<workspace::Change>) -> Vec<workspace::Change> {
+    found.sort_by(|one, other| (&one.path, kind_of(one)).cmp(&(&other.path, kind_of(other))));
+    found
 }
 
 fn kind_of(change: &workspace::Change) -> ChangeKind {
@@ -178,7 +183,11 @@ fn diff(
 ///
 /// # Errors
 /// See [`diff`].
-fn text(view: &View, path: &str, facts: Option<&Facts>) -> Result<String, Option<Withheld>> {
+pub(super) fn text(
+    view: &View,
+    path: &str,
+    facts: Option<&Facts>,
+) -> Result<String, Option<Withheld>> {
     let Some(facts) = facts else {
         return Ok(String::new());
     };

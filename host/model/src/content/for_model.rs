@@ -86,6 +86,12 @@ impl CallOutcome {
             Some(seen) => format!("{done}: {action}. {}.", seen.effects.summary_for_model()),
             None => format!("{done}: {action}."),
         };
+        if let Some(part) = &resolved.part {
+            note.push_str(" Only a part of the reviewed changes was made:");
+            for line in part.lines() {
+                note.push_str(&format!("\n- {line}"));
+            }
+        }
         for path in &resolved.kept {
             note.push_str(&format!(
                 "\nAnother program wrote to a file while it was replaced; its version is in {}.",

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::ActionId;
 use crate::digest::Digest;
+use crate::effects::Selection;
 
 /// A decision to apply or to discard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -57,6 +58,9 @@ pub struct Resolution {
     /// The [digest](crate::effects::Effects::digest) of the effects that an apply was reviewed by.
     /// Default: `None`, which means the effects from the action's push.
     pub review: Option<Digest>,
+    /// The part of the reviewed effects to apply. Requires [`review`](Self::review). Default:
+    /// everything.
+    pub selection: Selection,
     /// The number of earlier attempts to apply the action that the decider knew of. An apply is
     /// refused if there has been another since. Default: `None`, which allows any number.
     pub attempts: Option<u32>,
@@ -83,6 +87,7 @@ impl Resolution {
             same_workspace: false,
             abandon: false,
             review: None,
+            selection: Selection::new(),
             attempts: None,
         }
     }
@@ -96,6 +101,12 @@ impl Resolution {
     /// Requires these reviewed [effects](Resolution::review) and no others.
     pub fn with_review(mut self, effects: Digest) -> Self {
         self.review = Some(effects);
+        self
+    }
+
+    /// Applies only a [part](Selection) of the effects that are reviewed.
+    pub fn with_selection(mut self, selection: Selection) -> Self {
+        self.selection = selection;
         self
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::actor::DecidedBy;
 use crate::content::ResolutionOutcome;
 use crate::digest::Digest;
+use crate::effects::AppliedPart;
 use crate::pending::{ActionId, Decision, PendingAction, SessionId};
 
 /// The answer to a claim.
@@ -97,6 +98,16 @@ impl Completion<'_> {
                 serde_json::to_vec(outcome)
                     .ok()
                     .map(|json| Digest::of(&json))
+            }
+            Completion::RejectFailed(_) => None,
+        }
+    }
+
+    /// Returns the part of the changes that was applied, unless it was all of them.
+    pub fn part(&self) -> Option<&AppliedPart> {
+        match self {
+            Completion::Succeeded(outcome) | Completion::AppliedBefore { outcome, .. } => {
+                outcome.details.part.as_ref()
             }
             Completion::RejectFailed(_) => None,
         }

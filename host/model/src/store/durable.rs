@@ -10,7 +10,7 @@ use super::{Budgets, Claims, Denials, Records, Stacks, StoreError};
 use crate::actor::DecidedBy;
 use crate::denial::DenialRecord;
 use crate::digest::Digest;
-use crate::effects::EffectsSummary;
+use crate::effects::{AppliedPart, EffectsSummary};
 use crate::pending::{ActionId, ActionState, Decision, PendingAction, SessionId};
 
 /// A store on a disk or a server, with an audit trail of resolved actions.
@@ -214,6 +214,8 @@ pub struct ResolvedRecord {
     pub reason: String,
     /// The extra values of the decision.
     pub extra: Option<Map<String, Value>>,
+    /// The part of the changes that was applied; `None` for all of them.
+    pub part: Option<AppliedPart>,
     /// The SHA-256 of the result as JSON.
     pub result: Option<Digest>,
     /// The plugin's error if it failed to handle a discard.
@@ -230,6 +232,7 @@ impl ResolvedRecord {
             decided_by,
             reason: String::new(),
             extra: None,
+            part: None,
             result: None,
             error: None,
         }

@@ -75,13 +75,17 @@ impl Decisions {
         let action = &found.action;
         let records = self.base.records()?;
         let call = records.call_record(self.base.id(), &action.id).await?;
+        let effects = review.and_then(|review| review.effects_of(action));
+        let selection = &asked.resolution.selection;
+        let part = effects.filter(|_| !selection.is_everything());
+        let part = part.map(|effects| selection.of(effects));
         let request = ApprovalRequest {
             session: self.base.id(),
             workspace: self.base.place.path(),
             action: found,
             resolution: &asked.resolution,
             call: call.as_ref(),
-            effects: review.and_then(|review| review.effects_of(action)),
+            effects: part.as_ref().or(effects),
         };
         Ok(if asked.is_by_model() {
             approver.approve(&request).await

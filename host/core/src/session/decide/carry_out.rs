@@ -133,6 +133,7 @@ fn outcome_of(
     if let Some(seen) = seen {
         outcome.effects = Some(ActionEffects::new(action.id.clone(), seen.effects));
         outcome.kept = seen.kept;
+        outcome.details.part = seen.part;
     }
     outcome
 }

@@ -7,10 +7,10 @@
 mod confirm;
 
 use std::pin::Pin;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use airlock_model::content::ToolResult;
-use airlock_model::effects::{Difference, Effects, EffectsRecord};
+use airlock_model::effects::{AppliedPart, Difference, Effects, EffectsRecord};
 use airlock_model::error::Error;
 use airlock_model::pending::NamedAction;
 use airlock_model::reads::StaleFile;
@@ -25,11 +25,13 @@ use super::claim::HeldAction;
 use crate::producer::CommitChanges;
 use crate::session::place::{encode, in_background, open};
 use crate::session::review::stale_files;
-use crate::workspace::{changes_of, listed_changes};
+use crate::workspace::{Part, WorkspaceFolder, changes_of, listed_changes};
 
 /// The result of a commit.
 pub(super) struct Seen {
     pub effects: Effects,
+    /// The part of the reviewed effects that this is; `None` for all of them.
+    pub part: Option<AppliedPart>,
     /// The value of [`ResolutionOutcome::kept`].
     pub kept: Vec<String>,
 }
@@ -61,20 +63,6 @@ impl Committing<'_> {
         let Some(folder) = self.decisions.base.place.workspace.clone() else {
             return Ok(());
         };
-        let ticket = Ticket {
-            id: self.held.action.id.as_str().to_owned(),
-            note: encode(
-                self.held.lease.token(),
-                &self.asked.resolution,
-                &self.asked.decided_by,
-                result,
-            )?,
-            title: self.held.action.label.to_string(),
-            originals: self.decisions.base.place.undo.map(|it| Retention {
-                time: it.time,
-                bytes: it.bytes,
-            }),
-        };
         let confirm = self.held.lease.confirm();
         let runtime = Handle::current();
         let reviewed = self.reviewed.map(|it| &it.effects);
@@ -83,6 +71,13 @@ impl Committing<'_> {
             None => (self.confirmed(&changes, &folder).await?, None),
             reviewed => (reviewed, self.recheck()),
         };
+        let part = self.part(reviewed.as_ref(), &changes, &folder).await?;
+        let (expected, part) = match part {
+            Some(part) => (Some(part.effects), Some(part.applied)),
+            None => (reviewed, None),
+        };
+        let ticket = self.ticket(result, part.clone())?;
+        let is_part = part.is_some();
         let action = NamedAction::from(&*self.held.action);
         // Checked before the guest ran, and again now that no other commit can run. The action's
         // own changes are compared anyway.
@@ -94,8 +89,8 @@ impl Committing<'_> {
             let workspace = open(&folder)?;
             let check = |found: &[Change]| {
                 let found = Effects::verified(listed_changes(found));
-                if let Some(reviewed) = &reviewed
-                    && !reviewed.is_same(&found)
+                if let Some(expected) = &expected
+                    && !expected.is_same(&found)
                 {
                     return Err(NotCommitted::Different);
                 }
@@ -113,16 +108,13 @@ impl Committing<'_> {
             };
             match changes.commit_if(&workspace, &ticket, check) {
                 Ok(committed) => Ok(committed),
+                Err(NotCommitted::Different) if is_part => Err(Error::Refused {
+                    action: Box::new(action),
+                    reason: "this part of it can't be applied alone".to_owned(),
+                }),
                 Err(NotCommitted::Different) => {
-                    let before = folder.view();
-                    let found = before.and_then(|before| changes_of(&changes, Some(&before)));
-                    let found = found.map_err(|error| Error::workspace(folder.path(), error))?;
-                    let now = Effects::verified(found);
-                    let difference = Difference::new(reviewed.unwrap_or_default(), now, true);
-                    Err(Error::Different {
-                        action: Box::new(action),
-                        difference: Box::new(difference),
-                    })
+                    let expected = expected.unwrap_or_default();
+                    Err(different(action, expected, &changes, &folder))
                 }
                 Err(NotCommitted::Stale(files)) => Err(Error::Stale {
                     action: Box::new(action),
@@ -149,8 +141,68 @@ impl Committing<'_> {
             );
         }
         let effects = Effects::verified(listed_changes(&changes));
-        *self.lock() = Some(Seen { effects, kept });
+        *self.lock() = Some(Seen {
+            effects,
+            part,
+            kept,
+        });
         Ok(())
+    }
+
+    fn ticket(&self, result: &ToolResult, part: Option<AppliedPart>) -> Result<Ticket, Error> {
+        let Asked {
+            resolution,
+            decided_by,
+        } = self.asked;
+        let action = &self.held.action;
+        Ok(Ticket {
+            id: action.id.as_str().to_owned(),
+            note: encode(
+                self.held.lease.token(),
+                resolution,
+                decided_by,
+                result,
+                part,
+            )?,
+            title: action.label.to_string(),
+            originals: self.decisions.base.place.undo.map(|it| Retention {
+                time: it.time,
+                bytes: it.bytes,
+            }),
+        })
+    }
+
+    /// Reduces the layer to the selected part of the reviewed effects. Returns `None` if everything
+    /// is selected.
+    async fn part(
+        &self,
+        reviewed: Option<&Effects>,
+        changes: &View,
+        folder: &Arc<WorkspaceFolder>,
+    ) -> Result<Option<Part>, Error> {
+        let selection = self.asked.resolution.selection.clone();
+        if selection.is_everything() {
+            return Ok(None);
+        }
+        let reviewed = reviewed.cloned().unwrap_or_default();
+        let (changes, folder) = (changes.clone(), Arc::clone(folder));
+        let action = NamedAction::from(&*self.held.action);
+        in_background(move || {
+            let unreadable = |error| Error::workspace(folder.path(), error);
+            let now = changes_of(&changes, None).map_err(unreadable)?;
+            if !reviewed.is_same(&Effects::verified(now)) {
+                return Err(different(action, reviewed, &changes, &folder));
+            }
+            let before = folder.view().map_err(unreadable)?;
+            let part = Part::of(&selection, &reviewed, (&before, &changes));
+            let part = part.map_err(|reason| Error::Refused {
+                action: Box::new(action),
+                reason,
+            })?;
+            part.keep_in(&changes).map_err(unreadable)?;
+            Ok(Some(part))
+        })
+        .await
     }
 
     /// Takes the committed effects, if there are any.
@@ -160,6 +212,24 @@ impl Committing<'_> {
 
     fn lock(&self) -> MutexGuard<'_, Option<Seen>> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the error for an apply that did something other than what was reviewed.
+fn different(
+    action: NamedAction,
+    reviewed: Effects,
+    changes: &View,
+    folder: &WorkspaceFolder,
+) -> Error {
+    let before = folder.view();
+    let found = before.and_then(|before| changes_of(changes, Some(&before)));
+    match found {
+        Ok(found) => Error::Different {
+            action: Box::new(action),
+            difference: Box::new(Difference::new(reviewed, Effects::verified(found), true)),
+        },
+        Err(error) => Error::workspace(folder.path(), error),
     }
 }
 

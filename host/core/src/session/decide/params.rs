@@ -5,12 +5,14 @@ use std::sync::LazyLock;
 use airlock_model::error::{Error, Violation};
 use airlock_model::json;
 use airlock_model::limits::Limits;
-use airlock_model::pending::{ActionId, Resolution};
+use airlock_model::pending::{ActionId, Decision, Resolution};
 use airlock_model::tool::resolve_tool;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::plugin::{Checks, ParamsSchema};
+use crate::session::review::Reviewed;
+use crate::workspace::check_selection;
 
 /// The tool's name.
 pub(in crate::session) const NAME: &str = "resolve";
@@ -52,6 +54,24 @@ pub(super) fn acceptable(resolution: Resolution, limits: &Limits) -> Result<Reso
 /// [`Error::InvalidParams`] if the reason is longer than the limit.
 pub(super) fn check_reason(reason: &str, limits: &Limits) -> Result<(), Error> {
     check_size("/reason", reason.len(), limits.reason_bytes)
+}
+
+/// Checks that the decision selects a part of this review that can be applied alone.
+///
+/// # Errors
+/// [`Error::InvalidParams`].
+pub(super) fn check_part(resolution: &Resolution, review: Option<&Reviewed>) -> Result<(), Error> {
+    let selection = &resolution.selection;
+    if selection.is_everything() || resolution.decision == Decision::Discard {
+        return Ok(());
+    }
+    let effects = review.map(|review| &review.record.effects);
+    let checked = match effects.filter(|effects| effects.verified) {
+        _ if resolution.review.is_none() => Err("doesn't say which review it is about".to_owned()),
+        None => Err("is about an action whose effects the host has not seen".to_owned()),
+        Some(effects) => check_selection(selection, effects),
+    };
+    checked.map_err(|message| misfit("/selection", message))
 }
 
 fn check_size(path: &str, bytes: usize, limit: usize) -> Result<(), Error> {

@@ -11,7 +11,7 @@ use super::Decisions;
 use super::approve::Asked;
 use super::carry_out::{Carried, Ending};
 use super::claim::HeldAction;
-use super::params::acceptable;
+use super::params::{acceptable, check_part};
 use crate::session::review::Reviewed;
 
 impl Decisions {
@@ -84,6 +84,7 @@ impl Decisions {
             self.reviews
                 .demand_reviewed(review, resolution, is_by_model)?;
         }
+        check_part(&asked.resolution, review.as_deref())?;
         let has_reviewed = self.approve(asked, review.as_deref(), cancel).await?;
         self.refuse_unrecovered(&asked.resolution).await?;
         let held = self.claim(asked).await?;

@@ -28,6 +28,7 @@ impl Decisions {
             extra,
             decided_by,
             result,
+            part,
         } = match applied {
             Committed::Unrecorded(record) => *record,
             Committed::Forgotten => CommitRecord {
@@ -40,6 +41,7 @@ impl Decisions {
                     )],
                     details: None,
                 },
+                part: None,
             },
         };
         let summary = DecisionSummary {
@@ -48,6 +50,7 @@ impl Decisions {
             reason,
         };
         let mut settled = outcome(Decision::Apply, extra, summary, Some(result));
+        settled.details.part = part;
         settled.action = Some((&**action).into());
         let completion = Completion::AppliedBefore {
             outcome: &settled,

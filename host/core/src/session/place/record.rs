@@ -2,6 +2,7 @@
 
 use airlock_model::actor::DecidedBy;
 use airlock_model::content::{Content, ToolResult};
+use airlock_model::effects::AppliedPart;
 use airlock_model::error::{Error, HostError};
 use airlock_model::json::Json;
 use airlock_model::pending::{PendingAction, Resolution};
@@ -24,6 +25,8 @@ struct Note {
     decided_by: (String, Option<String>, String),
     content: Vec<Content>,
     details: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    part: Option<AppliedPart>,
 }
 
 const NOTE_VERSION: u32 = 1;
@@ -42,6 +45,8 @@ pub(in crate::session) struct CommitRecord {
     pub extra: Option<Map<String, Value>>,
     pub decided_by: Option<DecidedBy>,
     pub result: ToolResult,
+    /// The part of the changes that was applied; `None` for all of them.
+    pub part: Option<AppliedPart>,
 }
 
 impl From<Note> for CommitRecord {
@@ -55,6 +60,7 @@ impl From<Note> for CommitRecord {
                 content: note.content,
                 details: note.details,
             },
+            part: note.part,
         }
     }
 }
@@ -68,6 +74,7 @@ pub(in crate::session) fn encode(
     resolution: &Resolution,
     by: &DecidedBy,
     result: &ToolResult,
+    part: Option<AppliedPart>,
 ) -> Result<String, Error> {
     let note = Note {
         version: NOTE_VERSION,
@@ -81,6 +88,7 @@ pub(in crate::session) fn encode(
         ),
         content: result.content.clone(),
         details: result.details.clone(),
+        part,
     };
     Ok(serde_json::to_string(&note).map_err(HostError::Result)?)
 }

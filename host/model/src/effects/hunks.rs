@@ -1,0 +1,178 @@
+//! The hunks of a changed text file, of which some can be applied without the others.
+
+use std::collections::BTreeSet;
+
+use diffy::{Line, Patch};
+
+use super::Change;
+use crate::digest::Digest;
+
+/// The lines that are removed and added at one place of a file, without unchanged lines between
+/// them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Hunk {
+    /// The line at which it begins before the change, from 1.
+    pub line: usize,
+    /// The removed lines, with their line ends.
+    pub removed: Vec<String>,
+    /// The added lines, with their line ends.
+    pub added: Vec<String>,
+}
+
+impl Change {
+    /// Returns the hunks of the file, by its diff. Returns none if the change has no diff, or one
+    /// that can't be split.
+    pub fn hunks(&self) -> Vec<Hunk> {
+        let mut hunks: Vec<Hunk> = Vec::new();
+        for (line, is_next, one) in self.patch().iter().flat_map(|patch| lines(patch)) {
+            if !is_next {
+                hunks.push(Hunk {
+                    line,
+                    removed: Vec::new(),
+                    added: Vec::new(),
+                });
+            }
+            if let Some(hunk) = hunks.last_mut() {
+                match one {
+                    Line::Delete(text) => hunk.removed.push(text.to_owned()),
+                    Line::Insert(text) => hunk.added.push(text.to_owned()),
+                    Line::Context(_) => {}
+                }
+            }
+        }
+        hunks
+    }
+
+    /// Returns the contents of the file after some of its hunks, by index. `before` is the file
+    /// before the change. Returns `None` if the diff does not lead from these contents to those
+    /// after the change.
+    pub fn text_after(&self, before: &str, hunks: &BTreeSet<usize>) -> Option<String> {
+        let patch = self.patch()?;
+        let whole = merged(before, &patch, |_| true)?;
+        let after = self.after.as_ref()?.digest.as_deref()?;
+        let is_right = Digest::of(whole.as_bytes()).to_hex() == after;
+        is_right.then(|| merged(before, &patch, |hunk| hunks.contains(&hunk)))?
+    }
+
+    fn patch(&self) -> Option<Patch<'_, str>> {
+        let diff = self.diff.as_deref()?;
+        // The lines with the names, which are quoted, are not needed.
+        let body = diff.find("\n@@ ").map(|at| &diff[at + 1..])?;
+        Patch::from_str(body).ok()
+    }
+}
+
+/// Returns the removed and added lines of a patch: each with the number of the line at which it is
+/// or would be before the change, and whether the line before it in the patch is one, too.
+fn lines<'a>(patch: &'a Patch<'_, str>) -> Vec<(usize, bool, Line<'a, str>)> {
+    let mut found = Vec::new();
+    for hunk in patch.hunks() {
+        let mut line = first_line(hunk);
+        let mut is_next = false;
+        for one in hunk.lines() {
+            let is_context = matches!(one, Line::Context(_));
+            if !is_context {
+                found.push((line + 1, is_next, *one));
+            }
+            line += usize::from(!matches!(one, Line::Insert(_)));
+            is_next = !is_context;
+        }
+    }
+    found
+}
+
+/// Returns the number of lines before a hunk of a patch.
+fn first_line(hunk: &diffy::Hunk<'_, str>) -> usize {
+    let range = hunk.old_range();
+    // A range without lines begins at the line before it.
+    if range.is_empty() {
+        range.start()
+    } else {
+        range.start().saturating_sub(1)
+    }
+}
+
+/// Returns the text after the hunks for which `is_taken` returns true.
+fn merged(
+    before: &str,
+    patch: &Patch<'_, str>,
+    is_taken: impl Fn(usize) -> bool,
+) -> Option<String> {
+    let lines: Vec<&str> = before.split_inclusive('\n').collect();
+    let mut text = String::with_capacity(before.len());
+    let (mut at, mut next_hunk) = (0, 0);
+    for hunk in patch.hunks() {
+        let start = first_line(hunk);
+        text.extend(lines.get(at..start)?.iter().copied());
+        at = start;
+        let mut is_open = false;
+        for line in hunk.lines() {
+            let is_context = matches!(line, Line::Context(_));
+            next_hunk += usize::from(is_open && is_context);
+            is_open = !is_context;
+            match line {
+                Line::Insert(added) if is_taken(next_hunk) => text.push_str(added),
+                Line::Insert(_) => {}
+                Line::Context(same) | Line::Delete(same) => {
+                    let old = lines.get(at).filter(|old| *old == same)?;
+                    at += 1;
+                    if is_context || !is_taken(next_hunk) {
+                        text.push_str(old);
+                    }
+                }
+            }
+        }
+        next_hunk += usize::from(is_open);
+    }
+    text.extend(lines.get(at..)?.iter().copied());
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::effects::{ChangeKind, Facts, ObjectKind};
+
+    const BEFORE: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12";
+    const AFTER: &str = "0\n1\n2\n3\nfour\n5\n7\n8\n9\n10\n11\ntwelve\n";
+    const DIFF: &str = "--- a/x\n+++ b/x\n@@ -1,12 +1,12 @@\n+0\n 1\n 2\n 3\n-4\n+four\n 5\n-6\n 7\n 8\n 9\n 10\n 11\n-12\n\\ No newline at end of file\n+twelve\n";
+
+    fn change(diff: &str, after: &str) -> Change {
+        let mut change = Change::new(ChangeKind::Modified, "x");
+        let mut facts = Facts::new(ObjectKind::File);
+        facts.digest = Some(Digest::of(after.as_bytes()).to_hex());
+        change.after = Some(facts);
+        change.diff = Some(diff.to_owned());
+        change
+    }
+
+    #[test]
+    fn any_hunks_of_a_file_can_be_applied_without_the_others() {
+        let change = change(DIFF, AFTER);
+        let lines: Vec<_> = change.hunks().iter().map(|hunk| hunk.line).collect();
+        assert_eq!(lines, [1, 4, 6, 12]);
+        let check = |hunks: &[usize], expected: &str| {
+            let hunks = hunks.iter().copied().collect();
+            assert_eq!(change.text_after(BEFORE, &hunks).as_deref(), Some(expected));
+        };
+        check(&[], BEFORE);
+        check(&[0, 1, 2, 3], AFTER);
+        check(&[0], &format!("0\n{BEFORE}"));
+        check(&[1], "1\n2\n3\nfour\n5\n6\n7\n8\n9\n10\n11\n12");
+        check(&[2, 3], "1\n2\n3\n4\n5\n7\n8\n9\n10\n11\ntwelve\n");
+    }
+
+    #[test]
+    fn a_diff_that_does_not_lead_to_what_was_reviewed_is_not_split() {
+        let change = change(DIFF, AFTER);
+        let all = BTreeSet::from([0]);
+        assert_eq!(change.text_after("1\n2\n3\n", &all), None);
+        assert_eq!(change.text_after(&BEFORE.replace('4', "IV"), &all), None);
+        assert_eq!(self::change(DIFF, "else").text_after(BEFORE, &all), None);
+        assert_eq!(self::change("--- a/x\n+++ b/x\n", AFTER).hunks(), []);
+        // A line end that a diff doesn't know as one.
+        let odd = self::change("--- a\n+++ b\n@@ -1,2 +1,2 @@\n-a\r-b\n+A\r b\n", "A\rb\n");
+        assert_eq!(odd.text_after("a\rb\n", &all), None);
+    }
+}
