@@ -8,6 +8,7 @@ mod context;
 pub mod inspect;
 pub mod log;
 pub mod params;
+pub mod part;
 pub mod pending;
 pub mod plugins;
 pub mod policy;

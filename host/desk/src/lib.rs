@@ -10,6 +10,7 @@
 //! | carry out a decision, and report its outcome | [`resolution`] |
 //! | find out who decides | [`decider`] |
 //! | judge an apply by the operator's rules | [`approval`] |
+//! | select a part of an action's effects | [`part`] |
 //! | discard actions that need no decision | [`discard`] |
 //! | determine the outcome of interrupted applies | [`recovering`] |
 //! | describe an action next to other pending ones | [`marks`] |
@@ -27,6 +28,7 @@ pub mod decider;
 pub mod discard;
 mod error;
 pub mod marks;
+pub mod part;
 pub mod plugin;
 pub mod recovering;
 pub mod resolution;

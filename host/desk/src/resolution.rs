@@ -100,12 +100,16 @@ impl Resolved {
         let action = Some(&*self.action);
         let block = Block::decision(&Decided::resolved(&self.resolution, action, &self.outcome));
         match &self.outcome {
-            Ok(outcome) => outcome.kept.iter().fold(block, |block, path| {
-                let line = Line::from(
-                    "Another program wrote to a file while it was replaced; its version is in ",
-                );
-                block.line(line.with_quoted(Role::Plain, path).hanging(2))
-            }),
+            Ok(outcome) => {
+                let part = outcome.details.part.as_ref();
+                let block = block.block(part.map(Block::part).unwrap_or_default());
+                outcome.kept.iter().fold(block, |block, path| {
+                    let line = Line::from(
+                        "Another program wrote to a file while it was replaced; its version is in ",
+                    );
+                    block.line(line.with_quoted(Role::Plain, path).hanging(2))
+                })
+            }
             Err(Error::Different { difference, .. }) => block
                 .line("Reviewed effects:")
                 .block(Block::effects(&difference.reviewed.without_contents()).indented(2))

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use airlock_model::actor::{Actor, DecidedBy, Evidence};
 use airlock_model::call_record::CallRecord;
-use airlock_model::effects::EffectsSummary;
+use airlock_model::effects::{AppliedPart, EffectsSummary};
 use airlock_model::json;
 use airlock_model::pending::{
     ActionState, DEFAULT_SOURCE_TOOL_NAME, Decision, PendingAction, StackedAction,
@@ -81,6 +81,20 @@ impl Block {
         }
     }
 
+    /// Returns a block with what an apply left out or what a person edited.
+    pub fn part(part: &AppliedPart) -> Self {
+        let heading = Line::new().with_role(Role::Note, "Applied in part:");
+        let lines = part.lines().into_iter();
+        let block = lines.fold(Block::from(heading), |block, line| {
+            let line = Line::new().with_quoted(Role::Plain, line);
+            block.line(line.indented(2).hanging(2))
+        });
+        let edits = part.edited.iter();
+        edits.fold(block, |block, file| {
+            block.block(Block::new().text(&file.diff).indented(4))
+        })
+    }
+
     /// Returns a block with the beginning of an action's details. Empty if there are none.
     pub fn details(action: &PendingAction) -> Self {
         let Some(details) = &action.details else {
@@ -119,7 +133,10 @@ impl Block {
             Decision::Apply => (Role::Accept, "Accept:"),
             Decision::Discard => (Role::Discard, "Discard:"),
         };
-        let decided = Line::from(resolved.decision.past());
+        let decided = Line::from(match &resolved.part {
+            Some(_) => "applied in part",
+            None => resolved.decision.past(),
+        });
         let by = &resolved.decided_by;
         let decided = decided
             .with(" by ")
@@ -133,6 +150,9 @@ impl Block {
         }
         if let Some(error) = &resolved.error {
             block = block.named_below(Role::Note, "the tool failed:", error);
+        }
+        if let Some(part) = &resolved.part {
+            block = block.block(Block::part(part).indented(2));
         }
         block.line(origin(&record.action, None).indented(2).hanging(2))
     }
@@ -176,7 +196,11 @@ impl Block {
         let known = facts
             .into_iter()
             .filter_map(|(name, text)| Some((name, text?)));
-        known.fold(self, |block, (name, text)| block.fact(NAMES, name, &text))
+        let block = known.fold(self, |block, (name, text)| block.fact(NAMES, name, &text));
+        match &resolved.part {
+            Some(part) => block.block(Block::part(part).indented(2)),
+            None => block,
+        }
     }
 }
 

@@ -280,17 +280,22 @@ impl Decider {
             wanted, choices, ..
         } = request;
         let (resolution, notice) = match question::read(answered, &request.subjects()) {
-            Answer::Apply(Chosen { at: 0, reason }) => {
-                let mut apply = wanted.clone();
+            Answer::Apply(Chosen {
+                at: 0,
+                reason,
+                part,
+            }) => {
+                let mut apply = wanted.clone().with_selection(part);
                 apply.reason = reason.unwrap_or(apply.reason);
                 (apply, None)
             }
-            Answer::Apply(Chosen { at, reason }) => {
+            Answer::Apply(Chosen { at, reason, part }) => {
                 let reason = reason.unwrap_or_else(|| wanted.reason.clone());
                 let notice = "The user chose another of the pending actions.";
-                (choices[at].decided(Decision::Apply, reason), Some(notice))
+                let apply = choices[at].decided(Decision::Apply, reason);
+                (apply.with_selection(part), Some(notice))
             }
-            Answer::Discard(Chosen { at, reason }) => {
+            Answer::Discard(Chosen { at, reason, .. }) => {
                 let reason =
                     reason.unwrap_or_else(|| "discarded when asked to apply it".to_owned());
                 let notice = "Nothing was applied: the user discarded it instead.";

@@ -1,8 +1,10 @@
 //! The question for a person in a client, and the answer.
 
-use airlock_host::effects::Effects;
+use airlock_desk::part::{Patterns, is_divisible};
+use airlock_host::effects::{Effects, Selection};
 use airlock_host::pending::{ActionId, NamedAction, Review};
 use airlock_render::{Block, Renderer, Role};
+use airlock_rules::Pattern;
 use rmcp::model::{
     ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
     EnumSchema, InputRequest, InputRequests,
@@ -66,6 +68,8 @@ pub struct Chosen {
     /// Its index among the question's actions.
     pub at: usize,
     pub reason: Option<String>,
+    /// The part of its effects to apply.
+    pub part: Selection,
 }
 
 /// Returns the question about actions: the model's reason, and the name, plugin and effects of each
@@ -132,13 +136,21 @@ fn form(choices: &[Subject<'_>]) -> ElicitationSchema {
         });
         form = form.required_enum_schema("action", one_of("Action", actions));
     }
-    form.required_enum_schema("decision", one_of("Decision", decisions))
-        .optional_string_with("reason", |reason| {
-            reason
-                .title("Reason")
-                .description("Why: the tool and the log get it. May be left empty.")
-        })
-        .build_unchecked()
+    form = form.required_enum_schema("decision", one_of("Decision", decisions));
+    let mut effects = choices.iter().filter_map(|choice| choice.effects);
+    if effects.any(|effects| effects.changes.len() > 1 && is_divisible(effects)) {
+        form = form.optional_string_with("except", |except| {
+            except.title("Leave out").description(
+                "Files that stay as they are, such as docs/ or *.md, separated by commas. If empty, all changes are applied.",
+            )
+        });
+    }
+    form.optional_string_with("reason", |reason| {
+        reason
+            .title("Reason")
+            .description("Why: the tool and the log get it. May be left empty.")
+    })
+    .build_unchecked()
 }
 
 fn one_of(title: &'static str, values: impl IntoIterator<Item = (String, String)>) -> EnumSchema {
@@ -157,6 +169,7 @@ pub fn read(result: &ElicitResult, choices: &[Subject<'_>]) -> Answer {
     struct Filled {
         action: Option<String>,
         decision: String,
+        except: Option<String>,
         reason: Option<String>,
     }
     match result.action {
@@ -177,7 +190,17 @@ pub fn read(result: &ElicitResult, choices: &[Subject<'_>]) -> Answer {
         return Answer::None("the client's answer names none of the actions that were offered");
     };
     let reason = filled.reason.filter(|reason| !reason.trim().is_empty());
-    let chosen = Chosen { at, reason };
+    let except = filled.except.unwrap_or_default();
+    let part = match filled.decision.as_str() {
+        "apply" => part(&except, &choices[at]),
+        _ => Some(Selection::new()),
+    };
+    let Some(part) = part else {
+        return Answer::None(
+            "the files that the user wants to leave out are not among those that it changes, or nothing else is",
+        );
+    };
+    let chosen = Chosen { at, reason, part };
     match filled.decision.as_str() {
         "apply" => Answer::Apply(chosen),
         "discard" => Answer::Discard(chosen),
@@ -186,8 +209,22 @@ pub fn read(result: &ElicitResult, choices: &[Subject<'_>]) -> Answer {
     }
 }
 
+/// Returns the part of an action's effects without the changes that the patterns match; `None` if
+/// they don't match any.
+fn part(except: &str, choice: &Subject<'_>) -> Option<Selection> {
+    let patterns = except.split(',').map(str::trim);
+    let patterns = patterns.filter(|text| !text.is_empty()).map(Pattern::new);
+    let patterns = Patterns {
+        except: patterns.collect::<Result<_, _>>().ok()?,
+        ..Patterns::default()
+    };
+    let none = Effects::default();
+    patterns.select(choice.effects.unwrap_or(&none)).ok()
+}
+
 #[cfg(test)]
 mod tests {
+    use airlock_host::effects::{Change, ChangeKind};
     use serde_json::{Value, json};
 
     use super::*;
@@ -212,6 +249,7 @@ mod tests {
         let chosen = |reason: Option<&str>| Chosen {
             at: 0,
             reason: reason.map(str::to_owned),
+            part: Selection::new(),
         };
         use ElicitationAction::{Accept, Cancel, Decline};
         let apply = json!({"decision": "apply"});
@@ -250,6 +288,33 @@ mod tests {
     }
 
     #[test]
+    fn files_can_be_left_out_that_are_among_those_it_changes() {
+        let change = |path: &str| Change::new(ChangeKind::Created, path);
+        let effects = Effects::verified(vec![change("a.md"), change("b.txt"), change("c.txt")]);
+        let id = ActionId::from("1");
+        let subject = Subject {
+            effects: Some(&effects),
+            ..choice(&id)
+        };
+        let form = serde_json::to_value(form(std::slice::from_ref(&subject))).unwrap();
+        assert_eq!(form["properties"]["except"]["type"], "string", "{form}");
+        let check = |except: &str, expected: Option<&[usize]>| {
+            let content = json!({"decision": "apply", "except": except});
+            let result = ElicitResult::new(ElicitationAction::Accept).with_content(content);
+            let left = match read(&result, std::slice::from_ref(&subject)) {
+                Answer::Apply(chosen) => Some(chosen.part.left_out().collect::<Vec<_>>()),
+                _ => None,
+            };
+            assert_eq!(left.as_deref(), expected, "{except:?}");
+        };
+        check("", Some(&[]));
+        check("*.md", Some(&[0]));
+        check(" b.txt, a.md,", Some(&[0, 1]));
+        check("docs/", None);
+        check("*", None);
+    }
+
+    #[test]
     fn of_several_actions_one_has_to_be_named_that_was_offered() {
         let ids = ["1", "2"].map(ActionId::from);
         let several = [choice(&ids[0]), choice(&ids[1])];
@@ -260,6 +325,7 @@ mod tests {
         let expected = Chosen {
             at: 1,
             reason: None,
+            part: Selection::new(),
         };
         let second = json!({"action": "2", "decision": "discard"});
         assert_eq!(read(second), Answer::Discard(expected));

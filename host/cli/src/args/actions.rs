@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use airlock_desk::part::Patterns;
 use airlock_desk::store::StoreOptions;
 use airlock_desk::target;
 use airlock_host::pending::Decision;
@@ -138,6 +139,17 @@ pub struct DecisionArgs {
     #[arg(long, value_name = "DIGEST", conflicts_with_all = ["all", "everywhere", "stale"])]
     pub review: Option<ReviewName>,
 
+    /// Apply only the changes of matching paths, and what they need: a name such as '*.md', a
+    /// directory such as docs/, or a path; can be repeated
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
+    #[arg(conflicts_with_all = ["all", "everywhere", "stale"])]
+    pub only: Vec<Pattern>,
+
+    /// Leave out the changes of matching paths, and what needs them; can be repeated
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
+    #[arg(conflicts_with_all = ["all", "everywhere", "stale"])]
+    pub except: Vec<Pattern>,
+
     /// Resolve all actions of the session, from the top, until one fails
     #[arg(long, conflicts_with_all = ["id", "action_id"])]
     pub all: bool,
@@ -213,6 +225,14 @@ impl DecisionArgs {
                 failure.with_hint("`airlock apply --all` applies all pending actions of a session")
             );
         }
+        let part = Patterns {
+            only: args.only,
+            except: args.except,
+        };
+        if decision == Decision::Discard && !part.is_empty() {
+            let failure = Failure::usage("a discard drops all changes of the action");
+            return Err(failure.with_hint("`airlock apply --except PATTERN` leaves out some"));
+        }
         let id = args.action_id.or(args.id);
         let store = StoreOptions::from(args.store);
         // A named action is applied in its own workspace.
@@ -232,6 +252,7 @@ impl DecisionArgs {
             yes: args.yes,
             reason: args.reason,
             extra: args.extra,
+            part,
             review: args.review,
             abandon: args.abandon,
             confirm_effects: args.confirm_effects,

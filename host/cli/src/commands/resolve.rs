@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use airlock_desk::decider;
+use airlock_desk::part::Patterns;
 use airlock_desk::resolution::Resolved;
 use airlock_desk::store::{self, Store, StoreOptions, WhenMissing};
 use airlock_desk::target::{self, Target};
@@ -44,6 +45,8 @@ pub struct Request {
     pub reason: Option<String>,
     /// The extras for the tool, in a form that `input` reads.
     pub extra: Option<String>,
+    /// The changes to apply.
+    pub part: Patterns,
     /// The effects on which an apply is based.
     pub review: Option<ReviewName>,
     /// True to discard an interrupted action even if its outcome is unknown.
@@ -277,12 +280,15 @@ impl Desk<'_> {
             (Some(reason), _) => resolution.reason.clone_from(reason),
             (None, reason) if !self.asks => {
                 resolution.reason = reason.clone().unwrap_or_default();
+                (resolution.review, resolution.selection) = self.selected(&target).await?;
             }
             (None, reason) => {
-                let (answer, shown) = self.ask(&target, place, reason.as_deref(), out).await?;
-                resolution.review = shown;
-                match answer {
-                    Answer::Leave => return Ok(Ended::Left),
+                let answered = self.ask(&target, place, reason.as_deref(), out).await?;
+                resolution.review = answered.review;
+                resolution.selection = answered.selection;
+                match answered.answer {
+                    // The question is asked until it has another answer.
+                    Answer::Pick | Answer::Leave => return Ok(Ended::Left),
                     Answer::Quit => return Ok(Ended::Quit),
                     Answer::Refresh => return self.refresh(&target, out).await,
                     Answer::Decided {

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use airlock_desk::marks::Marks;
 use airlock_host::content::Content;
-use airlock_host::effects::{ChangeKind, Effects, EffectsSummary};
+use airlock_host::effects::{AppliedPart, ChangeKind, Effects, EffectsSummary};
 use airlock_host::json::Json;
 use airlock_host::pending::{
     ActionId, ActionState, CallId, CallRecord, DecidedBy, Decision, DenialRecord,
@@ -201,6 +201,10 @@ struct DecisionRecord<'a> {
     decided_by: &'a DecidedBy,
     reason: &'a str,
     extra: &'a Option<Map<String, Value>>,
+    /// The part of the changes that was applied; omitted for all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<model::AppliedPart>")]
+    part: Option<&'a AppliedPart>,
     /// The SHA-256 of the result as JSON.
     result: Option<String>,
     error: &'a Option<String>,
@@ -293,6 +297,7 @@ impl<'a> Record<'a> {
                 decided_by: &resolved.decided_by,
                 reason: &resolved.reason,
                 extra: &resolved.extra,
+                part: resolved.part.as_ref(),
                 result: resolved.result.map(|digest| digest.to_string()),
                 error: &resolved.error,
             }),

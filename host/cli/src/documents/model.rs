@@ -264,6 +264,58 @@ pub struct ResolutionDetails {
     /// The details that the plugin's `apply` or `reject` returned, unless they are null.
     #[serde(skip_serializing_if = "Option::is_none")]
     source_result_details: Option<Value>,
+    /// The part of the changes that was applied; omitted for all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<AppliedPart>,
+}
+
+/// What an apply left out of the reviewed effects, and what a person changed in them.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AppliedPart {
+    /// The changes that were not made.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<LeftOut>,
+    /// The files of which some hunks were applied.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    partly: Vec<PartlyApplied>,
+    /// The files that got contents that a person wrote.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    edited: Vec<EditedFile>,
+}
+
+/// A change that was not made.
+#[derive(JsonSchema)]
+pub struct LeftOut {
+    kind: ChangeKind,
+    /// The path below the workspace.
+    path: String,
+    /// The previous path, if the file was to be moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<String>,
+}
+
+/// A file of which some hunks were applied.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PartlyApplied {
+    /// The path below the workspace.
+    path: String,
+    /// The number of hunks.
+    hunks: usize,
+    /// The numbers of the hunks that were left out, from 1.
+    left_out: Vec<usize>,
+    /// The lines before the change at which these begin, from 1.
+    lines: Vec<usize>,
+}
+
+/// A file that got contents that a person wrote.
+#[derive(JsonSchema)]
+pub struct EditedFile {
+    /// The path below the workspace.
+    path: String,
+    /// A unified diff from the reviewed contents to those that were written.
+    diff: String,
 }
 
 /// The grants of a plugin.

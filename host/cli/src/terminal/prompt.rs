@@ -22,6 +22,8 @@ pub enum Answer {
     },
     /// Leave it pending.
     Leave,
+    /// Choose what to apply of it.
+    Pick,
     /// Call its tool again and replace the preview.
     Refresh,
     /// Leave this and all following actions pending.
@@ -47,6 +49,8 @@ pub struct Question<'a> {
     pub asked: Asked,
     /// The reason, if already given.
     pub reason: Option<&'a str>,
+    /// True if a part of it can be chosen.
+    pub has_parts: bool,
 }
 
 impl Question<'_> {
@@ -66,6 +70,7 @@ impl Question<'_> {
             match self.parse(&line) {
                 Some(PromptAnswer::Decide(decision, all)) => break (decision, all),
                 Some(PromptAnswer::Leave) => return Answer::Leave,
+                Some(PromptAnswer::Pick) => return Answer::Pick,
                 Some(PromptAnswer::Refresh) => return Answer::Refresh,
                 Some(PromptAnswer::Quit) => return Answer::Quit,
                 Some(PromptAnswer::Show) => show().await,
@@ -73,11 +78,7 @@ impl Question<'_> {
                 None => on_stderr("Please answer one of these, or ? for help."),
             }
         };
-        let reason = match self.reason {
-            Some(reason) => Some(reason.to_owned()),
-            None => read("Reason (may be empty): ", interrupt).await,
-        };
-        match reason {
+        match self.ask_for_reason(interrupt).await {
             None => Answer::Quit,
             Some(reason) => Answer::Decided {
                 reason,
@@ -87,8 +88,21 @@ impl Question<'_> {
         }
     }
 
+    /// Asks for the reason, unless it is known. Returns `None` at the end of the input, and after
+    /// Ctrl-C.
+    pub async fn ask_for_reason(&self, interrupt: &Interrupt) -> Option<String> {
+        match self.reason {
+            Some(reason) => Some(reason.to_owned()),
+            None => read("Reason (may be empty): ", interrupt).await,
+        }
+    }
+
     fn words(&self) -> &'static str {
         match self.asked {
+            Asked::Which if self.has_parts => "[a]pply, [p]art, [d]iscard, [l]eave, [?]: ",
+            Asked::Whether(Decision::Apply) if self.has_parts => {
+                "Apply it? [y]es, [p]art, [n]o, [?]: "
+            }
             Asked::Which => "[a]pply, [d]iscard, [l]eave, [?]: ",
             Asked::Whether(Decision::Apply) => "Apply it? [y]es, [n]o, [?]: ",
             Asked::Whether(Decision::Discard) => "Discard it? [y]es, [n]o, [?]: ",
@@ -109,6 +123,9 @@ impl Question<'_> {
             (Whether(decision), "all") => PromptAnswer::Decide(decision, true),
             (Whether(_), "n" | "no") => PromptAnswer::Leave,
             (Stale, "r" | "refresh") => PromptAnswer::Refresh,
+            (Which | Whether(Decision::Apply), "p" | "part") if self.has_parts => {
+                PromptAnswer::Pick
+            }
             (_, "q" | "quit") => PromptAnswer::Quit,
             (_, "s" | "show") => PromptAnswer::Show,
             (_, "?" | "h" | "help") => PromptAnswer::Help,
@@ -130,6 +147,7 @@ impl Question<'_> {
             ],
             Asked::Which => &[
                 ("a", "apply it", true),
+                ("p", "choose the changes to apply", self.has_parts),
                 ("d", "discard it", true),
                 ("l", "leave it pending", true),
                 ("apply all", "apply it and those that follow", several),
@@ -137,6 +155,7 @@ impl Question<'_> {
             ],
             Asked::Whether(_) => &[
                 ("y", "yes", true),
+                ("p", "choose the changes to apply", self.has_parts),
                 ("n", "no, leave it pending", true),
                 ("all", "yes, also for those that follow", several),
             ],
@@ -162,6 +181,7 @@ pub async fn confirm(question: &str, interrupt: &Interrupt) -> Option<bool> {
 enum PromptAnswer {
     Decide(Decision, bool),
     Leave,
+    Pick,
     Refresh,
     Quit,
     Show,
@@ -170,7 +190,7 @@ enum PromptAnswer {
 
 /// Reads one trimmed line. Returns `None` at the end of the input, and after Ctrl-C. Text that was
 /// typed before the question does not count as an answer.
-async fn read(question: &str, interrupt: &Interrupt) -> Option<String> {
+pub async fn read(question: &str, interrupt: &Interrupt) -> Option<String> {
     discard_typed_ahead();
     let line = read_line(question, interrupt).await?;
     Some(line.trim().to_owned())
@@ -236,6 +256,7 @@ mod tests {
                 place: (0, 2),
                 asked,
                 reason: None,
+                has_parts: false,
             };
             assert_eq!(question.parse(line), expected, "{line:?}");
         };

@@ -12,36 +12,33 @@ use crate::digest::Digest;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Hunk {
+    /// The index of the section of the diff, which begins with `@@`. A section has several hunks if
+    /// there are only a few lines between them.
+    pub section: usize,
     /// The line at which it begins before the change, from 1.
     pub line: usize,
-    /// The removed lines, with their line ends.
+    /// The unchanged lines that the diff has above it, up to another hunk. All lines have their
+    /// line ends.
+    pub above: Vec<String>,
+    /// The removed lines.
     pub removed: Vec<String>,
-    /// The added lines, with their line ends.
+    /// The added lines.
     pub added: Vec<String>,
+    /// The unchanged lines that the diff has below it, up to another hunk.
+    pub below: Vec<String>,
 }
 
 impl Change {
     /// Returns the hunks of the file, by its diff. Returns none if the change has no diff, or one
     /// that can't be split.
     pub fn hunks(&self) -> Vec<Hunk> {
-        let mut hunks: Vec<Hunk> = Vec::new();
-        for (line, is_next, one) in self.patch().iter().flat_map(|patch| lines(patch)) {
-            if !is_next {
-                hunks.push(Hunk {
-                    line,
-                    removed: Vec::new(),
-                    added: Vec::new(),
-                });
-            }
-            if let Some(hunk) = hunks.last_mut() {
-                match one {
-                    Line::Delete(text) => hunk.removed.push(text.to_owned()),
-                    Line::Insert(text) => hunk.added.push(text.to_owned()),
-                    Line::Context(_) => {}
-                }
-            }
-        }
-        hunks
+        let Some(patch) = self.patch() else {
+            return Vec::new();
+        };
+        let sections = patch.hunks().iter().enumerate();
+        sections
+            .flat_map(|(section, lines)| hunks_of(section, lines))
+            .collect()
     }
 
     /// Returns the contents of the file after some of its hunks, by index. `before` is the file
@@ -63,23 +60,43 @@ impl Change {
     }
 }
 
-/// Returns the removed and added lines of a patch: each with the number of the line at which it is
-/// or would be before the change, and whether the line before it in the patch is one, too.
-fn lines<'a>(patch: &'a Patch<'_, str>) -> Vec<(usize, bool, Line<'a, str>)> {
-    let mut found = Vec::new();
-    for hunk in patch.hunks() {
-        let mut line = first_line(hunk);
-        let mut is_next = false;
-        for one in hunk.lines() {
-            let is_context = matches!(one, Line::Context(_));
-            if !is_context {
-                found.push((line + 1, is_next, *one));
+fn hunks_of(section: usize, lines: &diffy::Hunk<'_, str>) -> Vec<Hunk> {
+    let mut hunks: Vec<Hunk> = Vec::new();
+    let mut line = first_line(lines) + 1;
+    let mut same = Vec::new();
+    let mut is_open = false;
+    for one in lines.lines() {
+        if let Line::Context(text) = one {
+            same.push((*text).to_owned());
+            if let Some(hunk) = hunks.last_mut() {
+                hunk.below.push((*text).to_owned());
             }
-            line += usize::from(!matches!(one, Line::Insert(_)));
-            is_next = !is_context;
+            (line, is_open) = (line + 1, false);
+            continue;
+        }
+        if !is_open {
+            hunks.push(Hunk {
+                section,
+                line,
+                above: std::mem::take(&mut same),
+                removed: Vec::new(),
+                added: Vec::new(),
+                below: Vec::new(),
+            });
+            is_open = true;
+        }
+        let Some(hunk) = hunks.last_mut() else {
+            continue;
+        };
+        match one {
+            Line::Insert(text) => hunk.added.push((*text).to_owned()),
+            Line::Delete(text) | Line::Context(text) => {
+                hunk.removed.push((*text).to_owned());
+                line += 1;
+            }
         }
     }
-    found
+    hunks
 }
 
 /// Returns the number of lines before a hunk of a patch.
@@ -152,6 +169,14 @@ mod tests {
         let change = change(DIFF, AFTER);
         let lines: Vec<_> = change.hunks().iter().map(|hunk| hunk.line).collect();
         assert_eq!(lines, [1, 4, 6, 12]);
+        let around = &change.hunks()[1];
+        assert_eq!(
+            (&around.above[..], &around.below[..]),
+            (
+                &["1\n", "2\n", "3\n"].map(str::to_owned)[..],
+                &["5\n".to_owned()][..]
+            )
+        );
         let check = |hunks: &[usize], expected: &str| {
             let hunks = hunks.iter().copied().collect();
             assert_eq!(change.text_after(BEFORE, &hunks).as_deref(), Some(expected));

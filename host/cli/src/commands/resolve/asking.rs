@@ -1,13 +1,16 @@
 //! Showing an action and asking about it.
 
 use airlock_desk::decider;
+use airlock_desk::part::is_divisible;
 use airlock_desk::target::Target;
 use airlock_host::Resolution;
 use airlock_host::digest::Digest;
+use airlock_host::effects::{Effects, Selection};
 use airlock_host::pending::{Decision, Denial, DeniedBy};
 use airlock_render::{Block, Line, Role};
 
 use super::{Desk, Ended};
+use crate::commands::part::{self, Picked};
 use crate::commands::{refresh, rehearsed, show};
 use crate::failure::Failure;
 use crate::terminal::output::{Output, show_on_stderr};
@@ -18,8 +21,17 @@ struct Shown {
     block: Block,
     /// True if it can't be applied any more.
     is_stale: bool,
-    /// The digest of the effects that it shows.
-    review: Option<Digest>,
+    /// The effects that it shows.
+    effects: Option<Effects>,
+}
+
+/// A person's answer, and what it is about.
+pub(super) struct Answered {
+    pub answer: Answer,
+    /// The digest of the effects that were shown.
+    pub review: Option<Digest>,
+    /// The part of them to apply.
+    pub selection: Selection,
 }
 
 impl Desk<'_> {
@@ -29,13 +41,21 @@ impl Desk<'_> {
         place: (usize, usize),
         reason: Option<&str>,
         out: &mut Output,
-    ) -> Result<(Answer, Option<Digest>), Failure> {
+    ) -> Result<Answered, Failure> {
         let decision = self.request.target.decision;
         let Shown {
             block,
             is_stale,
-            review,
+            effects,
         } = self.load(target).await?;
+        let effects = effects.as_ref();
+        let mut selection = self.select(effects)?;
+        let block = match effects {
+            Some(effects) if !selection.is_everything() => {
+                block.block(part::block(&selection, effects))
+            }
+            _ => block,
+        };
         out.page(&block);
         let question = Question {
             action: &target.action,
@@ -46,13 +66,55 @@ impl Desk<'_> {
                 Asked::Whether(decision)
             },
             reason,
+            has_parts: effects.is_some_and(is_divisible),
         };
         let show = async || show_on_stderr(&block);
-        let answer = question.ask(show, &self.interrupt).await;
+        let answer = loop {
+            match (question.ask(show, &self.interrupt).await, effects) {
+                (Answer::Pick, Some(effects)) => {
+                    match part::pick(effects, &question, &self.interrupt).await {
+                        Picked::Nothing => {}
+                        Picked::Quit => break Answer::Quit,
+                        Picked::Part(part, reason) => {
+                            selection = part;
+                            break Answer::Decided {
+                                decision: Decision::Apply,
+                                reason,
+                                all: false,
+                            };
+                        }
+                    }
+                }
+                (answer, _) => break answer,
+            }
+        };
         if (question.asked, &answer) == (Asked::Whether(decision), &Answer::Leave) {
             self.record_no(target, reason).await;
         }
-        Ok((answer, review))
+        Ok(Answered {
+            answer,
+            review: effects.map(Effects::digest),
+            selection,
+        })
+    }
+
+    /// Returns the selection of the command line: everything, if it names no changes.
+    fn select(&self, effects: Option<&Effects>) -> Result<Selection, Failure> {
+        let none = Effects::default();
+        Ok(self.request.part.select(effects.unwrap_or(&none))?)
+    }
+
+    /// Returns the effects that the action has now, and the part that the command line selects.
+    pub(super) async fn selected(
+        &self,
+        target: &Target,
+    ) -> Result<(Option<Digest>, Selection), Failure> {
+        if self.request.part.is_empty() {
+            return Ok((None, Selection::new()));
+        }
+        let effects = self.load(target).await?.effects;
+        let selection = self.select(effects.as_ref())?;
+        Ok((effects.as_ref().map(Effects::digest), selection))
     }
 
     /// Records that the person asked for the decision and then answered no. If the record can't be
@@ -101,13 +163,13 @@ impl Desk<'_> {
                     .line(message.hanging(2))
                     .block(Block::effects(&now).indented(2)),
                 is_stale: false,
-                review: Some(now.digest()),
+                effects: Some(now),
             });
         }
         Ok(Shown {
             block: block.block(show::told_stale(&stale, &record, self.store)),
             is_stale: !stale.is_empty(),
-            review: effects.map(|it| it.digest()),
+            effects,
         })
     }
 }

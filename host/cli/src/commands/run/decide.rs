@@ -5,14 +5,17 @@ use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
 use airlock_desk::decider;
+use airlock_desk::part::is_divisible;
 use airlock_desk::resolution::{LOST, Resolved};
 use airlock_host::content::CallOutcome;
+use airlock_host::effects::{Effects, Selection};
 use airlock_host::pending::{DecidedBy, Decision};
 use airlock_host::{Error, PendingAction, Resolution};
 use airlock_render::Block;
 
 use super::Request;
 use crate::commands::context::CommandContext;
+use crate::commands::part::{self, Picked};
 use crate::failure::Failure;
 use crate::input;
 use crate::terminal::output::{Output, say, show_on_stderr};
@@ -154,12 +157,13 @@ async fn ask(
         let summary = Block::effects_summary(Some(&seen.effects.summary()));
         show_on_stderr(&summary);
     }
-    let mut shown = effects.map(|it| it.effects.digest());
+    let mut shown = effects.map(|it| it.effects.clone());
     let question = Question {
         action,
         place,
         asked: Asked::Which,
         reason: None,
+        has_parts: shown.as_ref().is_some_and(is_divisible),
     };
     let mut asked = Outcome {
         resolved: None,
@@ -168,7 +172,22 @@ async fn ask(
     };
     loop {
         let show = async || say(&Block::call(outcome));
+        let mut selection = Selection::new();
         let (decision, reason, all) = match question.ask(show, &context.interrupt).await {
+            Answer::Pick => {
+                let Some(effects) = &shown else { continue };
+                match part::pick(effects, &question, &context.interrupt).await {
+                    Picked::Nothing => continue,
+                    Picked::Quit => {
+                        asked.quits = true;
+                        return asked;
+                    }
+                    Picked::Part(part, reason) => {
+                        selection = part;
+                        (Decision::Apply, reason, false)
+                    }
+                }
+            }
             Answer::Decided {
                 decision,
                 reason,
@@ -182,7 +201,8 @@ async fn ask(
         };
         let mut resolution = Resolution::new(decision, reason);
         asked.for_all = all.then(|| resolution.clone());
-        resolution.review = shown;
+        resolution.review = shown.as_ref().map(Effects::digest);
+        resolution.selection = selection;
         let resolved = resolve(
             context,
             action,
@@ -203,8 +223,8 @@ async fn ask(
             asked.quits = true;
         }
         shown = match &resolved.outcome {
-            Err(Error::Different { difference, .. }) => Some(difference.now.digest()),
-            Err(Error::NotReviewed { now, .. }) => Some(now.digest()),
+            Err(Error::Different { difference, .. }) => Some(difference.now.clone()),
+            Err(Error::NotReviewed { now, .. }) => Some((**now).clone()),
             _ => shown,
         };
         asked.resolved = Some(resolved);

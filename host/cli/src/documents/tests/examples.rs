@@ -13,8 +13,8 @@ use airlock_host::content::{
 };
 use airlock_host::digest::Digest;
 use airlock_host::effects::{
-    ActionEffects, Change, ChangeKind, Difference, Effects, Facts, ObjectKind, OwnerChange,
-    SideEffects, Withheld,
+    ActionEffects, AppliedPart, Change, ChangeKind, Difference, Effects, Facts, ObjectKind,
+    OwnerChange, SideEffects, Withheld,
 };
 use airlock_host::json::Json;
 use airlock_host::pending::{
@@ -121,12 +121,22 @@ fn failure() -> Failure {
     })
 }
 
+fn part() -> AppliedPart {
+    let part = json!({
+        "leftOut": [{ "kind": "renamed", "path": "b", "from": "a" }],
+        "partly": [{ "path": "c", "hunks": 3, "leftOut": [2], "lines": [10] }],
+        "edited": [{ "path": "d", "diff": "-a\n+b\n" }],
+    });
+    serde_json::from_value(part).unwrap()
+}
+
 fn done() -> Resolved {
     let mut details = ResolutionDetails::new(Decision::Apply, "good".to_owned());
     details.extra = Some(extra());
     details.source_tool_name = Some("rename".to_owned());
     details.label = Some("Rename".to_owned());
     details.source_result_details = Some(Json::of_own(&2));
+    details.part = Some(part());
     let mut outcome = ResolutionOutcome::new(content(), details);
     outcome.effects = Some(ActionEffects::new("id".into(), effects()));
     outcome.kept = vec!["a.kept".to_owned()];
@@ -238,6 +248,7 @@ fn add_actions(examples: &mut Examples) {
     resolution.extra = Some(extra());
     resolution.result = Some(digest());
     resolution.error = Some("no".to_owned());
+    resolution.part = Some(part());
     record.resolved = Some(resolution);
     record.lease = None;
     let [denied, _] = denials.map(|it| DeniedAction::new(record.clone(), it));
