@@ -42,6 +42,7 @@ mod new_without;
 mod packages;
 mod pages;
 mod params;
+mod part;
 #[cfg(unix)]
 mod pipes;
 mod rehearsing;

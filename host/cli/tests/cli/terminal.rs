@@ -25,6 +25,16 @@ impl Terminal {
         Self(session)
     }
 
+    /// The program on a terminal of its own, with one more variable of the environment.
+    pub fn run_with(folder: &Path, args: &[&str], (name, value): (&str, &str)) -> Self {
+        let mut command = command(folder);
+        command.env("TERM", "xterm").env("NO_COLOR", "1").args(args);
+        command.env("AIRLOCK_PAGER", "cat").env(name, value);
+        let mut session = Session::spawn(command).unwrap();
+        session.set_expect_timeout(Some(Duration::from_secs(60)));
+        Self(session)
+    }
+
     /// The program on a terminal of so many columns.
     pub fn run_within(columns: usize, folder: &Path, args: &[&str]) -> Self {
         // The library sets a size of the terminal too, perhaps after the program began.
