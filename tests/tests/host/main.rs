@@ -14,6 +14,7 @@ mod loading;
 mod moved;
 mod native;
 mod params;
+mod parts;
 mod phases;
 mod pushing;
 mod rehearsing;

@@ -121,7 +121,10 @@ Examples:
 pub const APPLY_EXAMPLES: &str = "\
 Examples:
   airlock apply
-  airlock apply 438b --reason 'I read the list'";
+  airlock apply 438b --reason 'I read the list'
+
+  Apply a part of it (at the prompt, p asks about each change and each hunk):
+    airlock apply 438b --only 'src/*.rs' --except src/main.rs";
 
 pub const DISCARD_EXAMPLES: &str = "\
 Examples:
