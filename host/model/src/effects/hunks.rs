@@ -148,6 +148,8 @@ fn merged(
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::effects::{ChangeKind, Facts, ObjectKind};
 
@@ -186,6 +188,89 @@ mod tests {
         check(&[0], &format!("0\n{BEFORE}"));
         check(&[1], "1\n2\n3\nfour\n5\n6\n7\n8\n9\n10\n11\n12");
         check(&[2, 3], "1\n2\n3\n4\n5\n7\n8\n9\n10\n11\ntwelve\n");
+    }
+
+    /// A text of few different lines, so that many are alike, without or with a last line end.
+    /// Git has its own rules for carriage returns.
+    fn text() -> impl Strategy<Value = String> {
+        let line = prop_oneof!["[abc]", ""];
+        (proptest::collection::vec(line, 0..40), any::<bool>()).prop_map(|(lines, ends)| {
+            let text = lines.join("\n");
+            if ends && !text.is_empty() {
+                text + "\n"
+            } else {
+                text
+            }
+        })
+    }
+
+    /// Returns the file after `git apply` of these hunks, in sections with all their context, as
+    /// `git add -p` makes them.
+    fn applied_by_git(before: &str, all: &[Hunk], chosen: &BTreeSet<usize>) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("x");
+        std::fs::write(&file, before).unwrap();
+        let mut patch = "--- a/x\n+++ b/x\n".to_owned();
+        let mut shift = 0;
+        for section in all.chunk_by(|one, other| one.section == other.section) {
+            let first = all.iter().position(|hunk| hunk == &section[0]).unwrap();
+            let mut lines: Vec<(char, &str)> = Vec::new();
+            for (at, hunk) in section.iter().enumerate() {
+                let above = hunk.above.iter().filter(|_| at == 0);
+                lines.extend(above.map(|line| (' ', &**line)));
+                let is_chosen = chosen.contains(&(first + at));
+                let sign = if is_chosen { '-' } else { ' ' };
+                lines.extend(hunk.removed.iter().map(|line| (sign, &**line)));
+                let added = hunk.added.iter().filter(|_| is_chosen);
+                lines.extend(added.map(|line| ('+', &**line)));
+                lines.extend(hunk.below.iter().map(|line| (' ', &**line)));
+            }
+            let count = |other| lines.iter().filter(|(sign, _)| *sign != other).count();
+            let (old, new) = (count('+'), count('-'));
+            let line = section[0].line - section[0].above.len();
+            let line = if old == 0 { line - 1 } else { line };
+            let moved = line.saturating_add_signed(shift) + usize::from(old == 0);
+            let moved = if new == 0 { moved - 1 } else { moved };
+            shift += new as isize - old as isize;
+            if !lines.iter().any(|(sign, _)| *sign != ' ') {
+                continue;
+            }
+            patch += &format!("@@ -{line},{old} +{moved},{new} @@\n");
+            for (sign, line) in lines {
+                patch.push(sign);
+                patch += line;
+                if !line.ends_with('\n') {
+                    patch += "\n\\ No newline at end of file\n";
+                }
+            }
+        }
+        std::fs::write(folder.path().join("patch"), &patch).unwrap();
+        let mut git = std::process::Command::new("git");
+        git.args(["apply", "--whitespace=nowarn", "patch"]);
+        git.current_dir(&folder).env("GIT_CEILING_DIRECTORIES", "/");
+        assert!(
+            chosen.is_empty() || git.status().unwrap().success(),
+            "{patch}"
+        );
+        std::fs::read_to_string(file).unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        #[test]
+        fn some_hunks_are_what_git_applies(before in text(), after in text(), mask in any::<u64>()) {
+            let diff = similar::TextDiff::from_lines(&before, &after);
+            let diff = diff.unified_diff().header("a/x", "b/x").to_string();
+            let change = change(&diff, &after);
+            let all = change.hunks();
+            let chosen: BTreeSet<usize> = (0..all.len()).filter(|at| mask >> at & 1 == 1).collect();
+            // Without a diff there is nothing to split.
+            if before != after {
+                let found = change.text_after(&before, &chosen);
+                prop_assert_eq!(found, Some(applied_by_git(&before, &all, &chosen)));
+            }
+        }
     }
 
     #[test]
