@@ -125,7 +125,7 @@ fn numbered() -> TempDir {
     let apply = [write("n", &new_text()), write("other", "o")];
     let steps = steps(pushed(&apply));
     let mut run = command(folder.path());
-    run.args(["run", &puppet, "puppet", &steps, "--stage"]);
+    run.args(["run", &puppet, "puppet", &steps]);
     assert!(run.output().unwrap().status.success());
     folder
 }

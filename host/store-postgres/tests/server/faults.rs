@@ -139,7 +139,7 @@ async fn a_newer_schema_is_refused_by_both_versions_and_nothing_is_lost() {
     let (kind, text) = refusal(&url).await;
     assert_eq!(kind, BackendErrorKind::Newer);
     assert!(
-        text.contains("its schema is 99, and this program supports at most 9"),
+        text.contains("its schema is 99, and this program supports at most 10"),
         "{text}"
     );
     assert!(text.contains("use a newer airlock"), "{text}");
