@@ -36,6 +36,7 @@ use crate::error::{CommitError, Doing, Failed, RecoverError};
 use crate::lock::with_lock;
 use crate::lower::Kind;
 use crate::path::PRIVATE;
+use crate::system;
 use crate::tree::{ROOT, Tree};
 use crate::view::{Place, State, View};
 use crate::workspace::{Opened, Workspace};
@@ -196,12 +197,22 @@ impl Workspace {
     /// # Errors
     /// The reason why a commit would fail.
     pub fn check_commits(&self) -> io::Result<()> {
+        Self::check_system()?;
         let lower = &self.inner.lower;
         lower.may_write("", Kind::Directory)?;
         match Private::open(&self.inner)? {
             Some(_) => lower.may_write(PRIVATE, Kind::Directory),
             None => Ok(()),
         }
+    }
+
+    /// Checks whether this system has what commits need. Only Linux has; elsewhere, commits,
+    /// recoveries and locks fail with this error.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::Unsupported`].
+    pub fn check_system() -> io::Result<()> {
+        system::check_commits()
     }
 
     /// Finishes interrupted commits that took effect and drops the others. Every commit does this

@@ -17,6 +17,7 @@ use crate::commit::{Private, entries, open_or_make_file, remove_file};
 use crate::fault::step;
 use crate::lower::{Stamp, open_beneath, open_directory};
 use crate::path::PRIVATE;
+use crate::system;
 use crate::workspace::Opened;
 
 /// The lock file's name in the private folder.
@@ -35,6 +36,7 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(5);
 /// A private folder that was created for the lock is removed afterwards, unless something was
 /// committed.
 pub(crate) fn with_lock<T>(workspace: &Opened, run: impl FnOnce() -> T) -> io::Result<Option<T>> {
+    system::check_commits()?;
     let until = Instant::now() + LOCK_TIMEOUT;
     let mut held = Vec::new();
     // All processes lock from the outermost folder inwards.

@@ -180,7 +180,7 @@ impl Lower {
     }
 
     /// Opens the object at a path that is relative to the folder and has no `..`; the empty path
-    /// is the folder. A link is opened itself with `OFlags::PATH`, and refused otherwise.
+    /// is the folder. Links are refused. With [`PATH`], only a directory can be opened.
     pub fn open(&self, path: &str, flags: OFlags) -> io::Result<OwnedFd> {
         open_beneath(&self.root, path, flags)
     }
@@ -197,13 +197,7 @@ impl Lower {
     /// Returns the stamp of a path, or the system's error: `ENOENT` if nothing exists there,
     /// `ENOTDIR` if a name on the way is not a directory, and `ELOOP` if one is a link.
     pub fn look(&self, path: &str) -> io::Result<Stamp> {
-        // A single name can't lead elsewhere, so one call is enough.
-        if !matches!(path, "" | "..") && !path.contains('/') {
-            let flags = AtFlags::SYMLINK_NOFOLLOW | NO_AUTOMOUNT;
-            return Ok(Stamp::of(&rustix::fs::statat(&self.root, path, flags)?));
-        }
-        let found = self.open(path, PATH)?;
-        Ok(Stamp::of(&rustix::fs::fstat(&found)?))
+        Ok(Stamp::of(&stat(&self.root, path)?))
     }
 
     /// Opens an object for reading, without blocking. Links are refused.
@@ -222,9 +216,7 @@ impl Lower {
     }
 
     pub fn read_link(&self, path: &str) -> io::Result<String> {
-        let link = self.open(path, PATH)?;
-        let target = rustix::fs::readlinkat(&link, "", Vec::new())?;
-        target.into_string().map_err(|_| Errno::ILSEQ.into())
+        self.parents().read_link(path)
     }
 
     /// Fails if a path in the folder is a mount: it can't be the target of a rename or be
@@ -330,11 +322,25 @@ fn refuse_special(directory: &File, path: &str) -> io::Result<()> {
     if !hint.is_ok_and(|found| is_special(&found)) {
         return Ok(());
     }
-    let found = open_beneath(directory, path, PATH)?;
-    if is_special(&rustix::fs::fstat(&found)?) {
+    if is_special(&stat(directory, path)?) {
         Err(Errno::OPNOTSUPP.into())
     } else {
         Ok(())
+    }
+}
+
+/// Returns the state of the object at a path, relative to a directory.
+fn stat(directory: &File, path: &str) -> io::Result<Stat> {
+    let flags = AtFlags::SYMLINK_NOFOLLOW | NO_AUTOMOUNT;
+    match parent_and_name(path) {
+        ("", "" | ".") => Ok(rustix::fs::fstat(directory)?),
+        (_, "..") => Err(Errno::XDEV.into()),
+        // A single name can't lead elsewhere.
+        ("", name) => Ok(rustix::fs::statat(directory, name, flags)?),
+        (parent, name) => {
+            let parent = open_beneath(directory, parent, PATH | OFlags::DIRECTORY)?;
+            Ok(rustix::fs::statat(&parent, name, flags)?)
+        }
     }
 }
 

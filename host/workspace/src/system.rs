@@ -1,5 +1,10 @@
-//! The system calls and flags that only Linux has. Elsewhere they fail or do nothing, so that this
-//! crate compiles there, but no folder can be opened.
+//! The system calls and flags that only Linux has. On other systems a folder can be read and have
+//! layers, by calls that all of them have; what only a commit needs fails there or does nothing.
+
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
+#[cfg(any(test, not(target_os = "linux")))]
+mod portable;
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) use elsewhere::*;
@@ -33,6 +38,11 @@ mod linux {
         .union(ResolveFlags::NO_SYMLINKS)
         .union(ResolveFlags::NO_MAGICLINKS);
 
+    /// Checks that this system has what a commit needs.
+    pub(crate) fn check_commits() -> io::Result<()> {
+        Ok(())
+    }
+
     /// Opens a path without leaving the directory or following a link.
     pub(crate) fn open_beneath(
         directory: &File,
@@ -62,51 +72,5 @@ mod linux {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
-mod elsewhere {
-    use std::fs::File;
-    use std::io;
-    use std::os::fd::{AsFd, OwnedFd};
-
-    use rustix::fs::{AtFlags, OFlags};
-    use rustix::io::Errno;
-
-    use crate::mount::Mount;
-
-    pub(crate) const PATH: OFlags = OFlags::empty();
-    pub(crate) const NO_AUTOMOUNT: AtFlags = AtFlags::empty();
-
-    pub(crate) fn open_beneath(_: &File, _: &str, _: OFlags) -> Result<OwnedFd, Errno> {
-        Err(Errno::NOSYS)
-    }
-
-    pub(crate) fn mount_of(_: impl AsFd, _: &str) -> io::Result<Mount> {
-        Err(unsupported())
-    }
-
-    pub(crate) fn birth(_: &File) -> io::Result<(u64, Option<(i64, u32)>)> {
-        Err(unsupported())
-    }
-
-    fn unsupported() -> io::Error {
-        io::Error::new(io::ErrorKind::Unsupported, "a workspace needs Linux")
-    }
-
-    pub(crate) fn syncfs(_: &File) -> Result<(), Errno> {
-        Err(Errno::NOSYS)
-    }
-
-    pub(crate) fn ioctl_ficlone(_: &File, _: &File) -> Result<(), Errno> {
-        Err(Errno::NOSYS)
-    }
-
-    pub(crate) fn copy_file_range(
-        _: &File,
-        _: Option<&mut u64>,
-        _: &File,
-        _: Option<&mut u64>,
-        _: usize,
-    ) -> Result<usize, Errno> {
-        Err(Errno::NOSYS)
-    }
-}
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
