@@ -32,7 +32,7 @@ fn folder() -> (TempDir, File) {
     fs::write(root.join("a/b/file"), "inside").unwrap();
     fs::create_dir(temporary.path().join("outside")).unwrap();
     fs::write(temporary.path().join("outside/file"), "outside").unwrap();
-    symlink("../outside", root.join("out")).unwrap();
+    symlink(temporary.path().join("outside"), root.join("out")).unwrap();
     symlink("b", root.join("a/in")).unwrap();
     symlink("b/file", root.join("a/link")).unwrap();
     symlink("nothing", root.join("dangling")).unwrap();
