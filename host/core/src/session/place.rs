@@ -11,6 +11,7 @@ use airlock_model::effects::Effects;
 use airlock_model::error::{Error, HostError};
 use airlock_model::identity::{Machine, WorkspaceDifference};
 use airlock_model::pending::{Decision, PendingAction, Resolution};
+use airlock_workspace::Workspace;
 use tokio::task::spawn_blocking;
 
 use crate::pushing::SessionContext;
@@ -55,8 +56,8 @@ impl Place {
         self.workspace.as_ref().map(|workspace| workspace.path())
     }
 
-    /// Refuses to apply an action in another workspace than the one it was previewed in. An action
-    /// can be discarded anywhere, unless an apply was tried: that may have left something behind,
+    /// Refuses to apply an action on a system where a workspace can only be previewed, or in another
+    /// workspace than the one it was previewed in. An action can be discarded anywhere, unless an apply was tried: that may have left something behind,
     /// and only a session on the workspace's machine can find out.
     pub fn refused_here(
         &self,
@@ -64,6 +65,12 @@ impl Place {
         resolution: &Resolution,
         attempt: u32,
     ) -> Option<Error> {
+        if resolution.decision == Decision::Apply
+            && self.workspace.is_some()
+            && let Err(error) = Workspace::check_system()
+        {
+            return Some(Error::not_committed(error));
+        }
         if resolution.same_workspace {
             return None;
         }
