@@ -38,7 +38,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use wasmtime::component::Component;
 
 use crate::load_error::LoadError;
-use crate::runtime::code_compatibility;
 
 pub(crate) use busy::unless_busy;
 pub use cache::CompileCache;
@@ -68,6 +67,8 @@ enum Failure {
     /// The bytes are not a component.
     Refused(String),
     Time,
+    /// Only a process has a limit.
+    #[cfg_attr(not(unix), allow(dead_code))]
     Memory,
     /// The process or the thread could not be started.
     NotStarted(io::Error),
@@ -116,7 +117,7 @@ impl Compiler {
                 let job = child::Job {
                     program: program.clone(),
                     component,
-                    compatibility: code_compatibility(engine),
+                    compatibility: crate::runtime::code_compatibility(engine),
                     limits: self.limits.clone(),
                 };
                 let work = move |is_given_up: &dyn Fn() -> bool| job.run(is_given_up);

@@ -81,6 +81,13 @@ pub fn open_folder(path: &Path) -> io::Result<File> {
         let flags = OFlags::DIRECTORY | OFlags::NONBLOCK | OFlags::NOCTTY;
         options.custom_flags(flags.bits().cast_signed());
     }
+    #[cfg(windows)]
+    {
+        use std::os::windows::fs::OpenOptionsExt;
+        // Windows opens a folder only with this flag.
+        const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
+        options.custom_flags(FILE_FLAG_BACKUP_SEMANTICS);
+    }
     options.open(path)
 }
 

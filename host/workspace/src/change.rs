@@ -17,7 +17,7 @@ use crate::tree::{Body, Node, NodeId, Origin, ROOT, Tree};
 use crate::view::View;
 
 pub(crate) use deadline::Deadline;
-pub use facts::{Facts, Identity};
+pub use facts::Facts;
 pub(crate) use facts::{digest_of_content, real_facts};
 use facts::{own_facts, unread_facts};
 pub use side_effects::{OwnerChange, SideEffects};

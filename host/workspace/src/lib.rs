@@ -77,30 +77,58 @@
 //!   (Linux 5.6) and a file system whose `renameat2` supports flags, such as ext4, xfs, btrfs or
 //!   tmpfs. Whether an fsync survives a power loss depends on the disk and is not tested here.
 
+#[cfg(unix)]
 mod change;
+#[cfg(unix)]
 mod commit;
+#[cfg(unix)]
 mod content;
+#[cfg(unix)]
 mod credentials;
+#[cfg(unix)]
 mod directory;
+#[cfg_attr(not(unix), allow(dead_code))]
 mod error;
+#[cfg(unix)]
 mod fault;
+#[cfg(unix)]
 mod file;
+#[cfg(unix)]
 pub mod held;
+#[cfg(unix)]
 mod kept;
+#[cfg(unix)]
 mod lock;
+#[cfg(unix)]
 mod lower;
+#[cfg(unix)]
 mod metadata;
+#[cfg(unix)]
 mod mount;
+mod needs;
+#[cfg(not(unix))]
+mod not_unix;
+#[cfg(unix)]
 mod parents;
+#[cfg(unix)]
 mod part;
+#[cfg_attr(not(unix), allow(dead_code))]
 mod path;
+#[cfg(unix)]
 mod reads;
+#[cfg(unix)]
 mod restore;
+#[cfg_attr(not(unix), allow(dead_code))]
 mod stamp;
+#[cfg(unix)]
 mod system;
+#[cfg(unix)]
 mod tree;
+#[cfg(unix)]
 mod view;
+#[cfg(unix)]
 mod walk;
+#[cfg(unix)]
 mod workspace;
 
 #[cfg(any(test, fuzzing))]
@@ -112,16 +140,27 @@ mod tests;
 #[doc(hidden)]
 pub use tests::fuzz;
 
-pub use change::{Change, Facts, Identity, OwnerChange, SideEffects};
+#[cfg(unix)]
+pub use change::{Change, Facts, OwnerChange, SideEffects};
+#[cfg(unix)]
 pub use commit::{Committed, Originals, Outcome, Recovered, Retention, Ticket};
+#[cfg(unix)]
 pub use directory::{Directory, Entry, Listing, OpenOptions, Opened};
 pub use error::{CommitError, Conflict, ConflictKind, RecoverError, RestoreError};
+#[cfg(unix)]
 pub use file::OpenFile;
+#[cfg(unix)]
 pub use metadata::Metadata;
-pub use part::{Needs, Outline};
+pub use needs::{Needs, Outline};
+#[cfg(not(unix))]
+pub use not_unix::*;
 pub use path::{PRIVATE, folded, is_private};
+#[cfg(unix)]
 pub use reads::{Read, ReadSet};
+#[cfg(unix)]
 pub use restore::Restored;
-pub use stamp::{Kind, Stamp};
+pub use stamp::{Identity, Kind, Stamp};
+#[cfg(unix)]
 pub use view::{Layer, LayerOptions, RealFolder, View};
+#[cfg(unix)]
 pub use workspace::{Key, Workspace};

@@ -1,7 +1,5 @@
 //! Takes a part of the changes in a layer: the others are as if they had not been made.
 
-mod needs;
-
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -9,12 +7,10 @@ use std::io;
 use rustix::io::Errno;
 
 use crate::change::Change;
-use crate::lower::Kind;
 use crate::path::{depth, parent_and_name};
+use crate::stamp::Kind;
 use crate::tree::{At, Body, NodeId, ROOT};
 use crate::view::{Inner, State, View};
-
-pub use needs::{Needs, Outline};
 
 impl View {
     /// Drops these changes of the open layer, and gives other contents to the files of some that
@@ -23,7 +19,7 @@ impl View {
     /// [abandon](Self::abandon) it.
     ///
     /// Compare the changes of the layer afterwards: this doesn't check that all changes that
-    /// [need](Needs) a dropped one are dropped, too.
+    /// [need](crate::Needs) a dropped one are dropped, too.
     ///
     /// # Errors
     /// System errors; `EEXIST` and `ENOENT` if the old place of an object is taken or gone, because

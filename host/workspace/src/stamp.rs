@@ -42,7 +42,34 @@ pub struct Stamp {
     pub changed: (i64, u32),
 }
 
+/// Identifies a file and its version, as far as the system records changes. A copy has another
+/// identity. A reboot may change the device number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// The device number of its file system, as in `stat`.
+    pub device: u64,
+    /// The inode number.
+    pub inode: u64,
+    /// The size in bytes.
+    pub size: u64,
+    /// The time when the contents last changed, in seconds and nanoseconds since 1970.
+    pub modified: (i64, u32),
+    /// The time when the contents or the metadata last changed.
+    pub changed: (i64, u32),
+}
+
 impl Stamp {
+    /// Returns the identity of the object's current version.
+    pub fn identity(&self) -> Identity {
+        Identity {
+            device: self.device,
+            inode: self.inode,
+            size: self.size,
+            modified: self.modified,
+            changed: self.changed,
+        }
+    }
+
     /// Returns whether both stamps are of the same object, in any state.
     pub fn is_same_object(&self, other: &Self) -> bool {
         (self.kind, self.device, self.inode) == (other.kind, other.device, other.inode)

@@ -7,7 +7,8 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-use cap_primitives::fs::{DirEntry, FileType, FileTypeExt, ReadDir, read_base_dir};
+use cap_fs_ext::FileTypeExt;
+use cap_primitives::fs::{DirEntry, FileType, ReadDir, read_base_dir};
 use wasmtime_wasi::p2::bindings::filesystem::types::{DescriptorType, DirectoryEntry};
 
 use super::named::Listed;

@@ -11,6 +11,7 @@ use super::deadline::Deadline;
 use crate::content::{Content, read_full};
 use crate::lower::{Kind, Stamp};
 use crate::parents::Parents;
+use crate::stamp::Identity;
 use crate::tree::{Body, Node};
 
 const READ_AT_ONCE: usize = 256 * 1024;
@@ -37,35 +38,6 @@ pub struct Facts {
     /// The target of a link; `None` unless it is UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-}
-
-/// Identifies a file and its version, as far as the system records changes. A copy has another
-/// identity. A reboot may change the device number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Identity {
-    /// The device number of its file system, as in `stat`.
-    pub device: u64,
-    /// The inode number.
-    pub inode: u64,
-    /// The size in bytes.
-    pub size: u64,
-    /// The time when the contents last changed, in seconds and nanoseconds since 1970.
-    pub modified: (i64, u32),
-    /// The time when the contents or the metadata last changed.
-    pub changed: (i64, u32),
-}
-
-impl Stamp {
-    /// Returns the identity of the object's current version.
-    pub fn identity(&self) -> Identity {
-        Identity {
-            device: self.device,
-            inode: self.inode,
-            size: self.size,
-            modified: self.modified,
-            changed: self.changed,
-        }
-    }
 }
 
 /// Returns the facts of an object that the layer created or has contents of.

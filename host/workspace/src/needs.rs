@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::change::Change;
-use crate::lower::Kind;
+use crate::Change;
 use crate::path::{join, parent_and_name};
+use crate::stamp::Kind;
 
 /// The outline of a change: what it removes from a place, and what it puts into one.
 #[derive(Debug, Clone, Copy)]
