@@ -73,9 +73,11 @@
 //! - A mount inside the folder is read-only. Changing it fails with
 //!   [`std::io::ErrorKind::CrossesDevices`] and an error that names the mount.
 //! - Another user's workspace inside or around this one is not locked.
-//! - Linux only: elsewhere the crate compiles, and no folder can be opened. Requires `openat2`
-//!   (Linux 5.6) and a file system whose `renameat2` supports flags, such as ext4, xfs, btrfs or
-//!   tmpfs. Whether an fsync survives a power loss depends on the disk and is not tested here.
+//! - Requires `openat2` (Linux 5.6) and a file system whose `renameat2` supports flags, such as
+//!   ext4, xfs, btrfs or tmpfs. Whether an fsync survives a power loss depends on the disk and is
+//!   not tested here.
+//! - On other Unix systems, views and layers are compiled but were never run, and commits fail:
+//!   see [`Workspace::check_system`]. Elsewhere, the crate compiles, and no folder can be opened.
 
 #[cfg(unix)]
 mod change;
