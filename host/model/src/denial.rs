@@ -123,11 +123,7 @@ impl Denial {
             Some(person) => DeniedBy::Person(decided_by(person)?),
         };
         Some(Self {
-            decision: match row.decision.as_str() {
-                "apply" => Decision::Apply,
-                "discard" => Decision::Discard,
-                _ => return None,
-            },
+            decision: Decision::parse(&row.decision)?,
             asked_by: decided_by(row.asked_by)?,
             reason: row.reason,
             denied_by,

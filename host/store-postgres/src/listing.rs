@@ -55,9 +55,7 @@ impl PostgresStoreInner {
 
     pub async fn stacked(&self, statement: &Statement) -> Result<Vec<StackedAction>, StoreError> {
         let rows = self.read(statement).await?;
-        let stacked = rows
-            .iter()
-            .map(|row| Ok(stored(row, &self.host)?.stacked()));
+        let stacked = rows.iter().map(|row| stored(row, &self.host));
         self.readable(&rows, stacked)
     }
 

@@ -7,9 +7,10 @@ use airlock_model::actor::DecidedBy;
 use airlock_model::digest::Digest;
 use airlock_model::effects::EffectsSummary;
 use airlock_model::pending::{
-    ActionState, BriefAction, CallId, Decision, Interruption, NamedAction, PendingAction, SessionId,
+    ActionState, BriefAction, CallId, Decision, Interruption, NamedAction, PendingAction,
+    SessionId, StackedAction,
 };
-use airlock_model::store::rows::{StateColumns, StoredAction, WrittenState, path_of_bytes};
+use airlock_model::store::rows::{self, StateColumns, path_of_bytes};
 use airlock_model::store::{ActionRecord, LeaseRecord, ResolvedRecord};
 use serde::de::DeserializeOwned;
 use sqlx::postgres::PgRow;
@@ -57,7 +58,7 @@ pub(super) use {action_columns, name_columns, record_columns, state_columns};
 
 /// Reads an action and its state by the server's clock, as the host `reader` sees it: its own
 /// volatile actions are never lost.
-pub fn stored(row: &PgRow, reader: &HostId) -> Result<StoredAction, Failure> {
+pub fn stored(row: &PgRow, reader: &HostId) -> Result<StackedAction, Failure> {
     let effects = optional_text(row, "effects")?;
     let effects = effects.map(|effects| {
         EffectsSummary::from_row(&effects).ok_or_else(|| {
@@ -69,7 +70,7 @@ pub fn stored(row: &PgRow, reader: &HostId) -> Result<StoredAction, Failure> {
         effects: effects.transpose()?,
         ..columns_of_state(row, reader)?
     };
-    Ok(StoredAction::new(action(row)?, attempts(row)?, columns))
+    Ok(columns.stacked(action(row)?, attempts(row)?))
 }
 
 /// Reads an action in brief.
@@ -86,10 +87,10 @@ pub fn brief(row: &PgRow, reader: &HostId) -> Result<BriefAction, Failure> {
 /// Reads the state without the effects.
 fn columns_of_state(row: &PgRow, reader: &HostId) -> Result<StateColumns, Failure> {
     let written = match get(row, "state")? {
-        "applied" => WrittenState::Resolved(Decision::Apply),
-        "discarded" => WrittenState::Resolved(Decision::Discard),
-        "resolving" => WrittenState::Resolving,
-        _ => WrittenState::Pending,
+        "applied" => ActionState::Applied,
+        "discarded" => ActionState::Discarded,
+        "resolving" => ActionState::Resolving,
+        _ => ActionState::Pending,
     };
     let owner: Option<&[u8]> = get(row, "owner")?;
     Ok(StateColumns {
@@ -132,7 +133,7 @@ pub fn record(row: &PgRow, reader: &HostId) -> Result<ActionRecord, Failure> {
         ActionState::Discarded => Some(resolved(row, Decision::Discard)?),
         _ => None,
     };
-    Ok(stored.record(session, lease(row)?, resolved))
+    Ok(rows::record(stored, session, lease(row)?, resolved))
 }
 
 fn lease(row: &PgRow) -> Result<Option<LeaseRecord>, Failure> {

@@ -144,7 +144,7 @@ fn claim(
         (Some(found), _) if found.is_pending() => found,
         (Some(found), _) => {
             let standing = standing_of(&found);
-            return Ok(Claim::refused(found.stored.action.id, standing));
+            return Ok(Claim::refused(found.stored.action.id.clone(), standing));
         }
         (None, Some(id)) => return Ok(Claim::Unknown(id.clone())),
         (None, None) => return Ok(Claim::NothingPending),
@@ -191,7 +191,7 @@ fn claim(
             action: found.stored.action.id.clone(),
             token: token.cast_unsigned(),
         },
-        action: Arc::new(found.stored.action),
+        action: found.stored.action,
         guest_state,
         attempt,
     }))

@@ -19,7 +19,7 @@ pub(super) fn stack(
     let mut stacked = Vec::new();
     select(connection, &tail, [session.as_str()], |found| {
         if found.is_pending() {
-            stacked.push(found.stored.stacked());
+            stacked.push(found.stored);
         }
         stacked.len() < limit
     })?;
@@ -43,7 +43,7 @@ pub(super) fn stacked(
             false
         },
     )?;
-    Ok(only.map(|found| found.stored.stacked()))
+    Ok(only.map(|found| found.stored))
 }
 
 /// Returns the lowest action of this call on the session's stack. Only that one is read in full,
@@ -66,7 +66,7 @@ pub(super) fn lowest_of_call(
             false
         })?;
         if let Some(found) = found {
-            return Ok(Some(found.stored.stacked()));
+            return Ok(Some(found.stored));
         }
     }
     Ok(None)

@@ -55,7 +55,7 @@ pub(super) fn replace(
     let mut replaced = Replaced::default();
     for (_, ActionRow { stored, .. }) in old {
         replaced.plugins.push(stored.action.plugin);
-        replaced.actions.push(stored.action.id);
+        replaced.actions.push(stored.action.id.clone());
     }
     Ok(replaced)
 }

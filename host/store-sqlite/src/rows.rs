@@ -7,9 +7,10 @@ use airlock_model::actor::DecidedBy;
 use airlock_model::digest::Digest;
 use airlock_model::effects::EffectsSummary;
 use airlock_model::pending::{
-    BriefAction, CallId, Decision, Interruption, NamedAction, PendingAction, SessionId,
+    ActionState, BriefAction, CallId, Decision, Interruption, NamedAction, PendingAction,
+    SessionId, StackedAction,
 };
-use airlock_model::store::rows::{StateColumns, StoredAction, WrittenState, path_of_bytes};
+use airlock_model::store::rows::{StateColumns, path_of_bytes, record};
 use airlock_model::store::{ActionRecord, LeaseRecord, ResolvedRecord, UnreadableAction};
 use rusqlite::{Connection, Params, Row};
 
@@ -32,7 +33,7 @@ pub(super) struct ActionRow {
     pub number: i64,
     pub session: SessionId,
     pub token: i64,
-    pub stored: StoredAction,
+    pub stored: StackedAction,
     lease: Option<LeaseRecord>,
     resolved: Option<ResolvedRecord>,
 }
@@ -65,10 +66,15 @@ impl ActionRow {
             }
             _ => None,
         };
-        let resolved = match (&written, row.get("resolved_at")?) {
-            (WrittenState::Resolved(decision), Some(at)) => {
+        let end = match written {
+            ActionState::Applied => Some(Decision::Apply),
+            ActionState::Discarded => Some(Decision::Discard),
+            _ => None,
+        };
+        let resolved = match (end, row.get("resolved_at")?) {
+            (Some(decision), Some(at)) => {
                 let by = decided_by(row)?;
-                let mut resolved = ResolvedRecord::new(*decision, time(at), by);
+                let mut resolved = ResolvedRecord::new(decision, time(at), by);
                 resolved.reason = row.get::<_, Option<String>>("reason")?.unwrap_or_default();
                 resolved.extra = json(row, "extra")?;
                 resolved.part = json(row, "part")?;
@@ -94,7 +100,7 @@ impl ActionRow {
             number: row.get("number")?,
             session: SessionId::from(row.get::<_, String>("session")?),
             token: row.get("token")?,
-            stored: StoredAction::new(action, row.get("attempts")?, columns),
+            stored: columns.stacked(action, row.get("attempts")?),
             lease,
             resolved,
         })
@@ -102,11 +108,11 @@ impl ActionRow {
 
     /// Returns whether the action is on the stack and can be claimed.
     pub fn is_pending(&self) -> bool {
-        self.stored.is_pending()
+        self.stored.state.is_pending()
     }
 
     pub fn record(self) -> ActionRecord {
-        self.stored.record(self.session, self.lease, self.resolved)
+        record(self.stored, self.session, self.lease, self.resolved)
     }
 }
 
@@ -139,22 +145,20 @@ fn interruption(row: &Row<'_>) -> Result<Interruption, Problem> {
     Interruption::from_number(row.get("interrupted")?).ok_or_else(|| bad("interrupted"))
 }
 
-fn written(row: &Row<'_>) -> Result<WrittenState, Problem> {
-    match row.get_ref("state")?.as_str() {
-        Ok("pending") => Ok(WrittenState::Pending),
-        Ok("resolving") => Ok(WrittenState::Resolving),
-        Ok("applied") => Ok(WrittenState::Resolved(Decision::Apply)),
-        Ok("discarded") => Ok(WrittenState::Resolved(Decision::Discard)),
-        _ => Err(bad("state")),
-    }
+/// Reads the state that was written, which is never one that is concluded from other columns.
+fn written(row: &Row<'_>) -> Result<ActionState, Problem> {
+    let word = row.get_ref("state")?.as_str().ok();
+    let mut known = ActionState::ALL.into_iter();
+    let written = known.find(|it| Some(it.as_str()) == word);
+    written.ok_or_else(|| bad("state"))
 }
 
 fn decision(row: &Row<'_>) -> Result<Option<Decision>, Problem> {
-    match row.get::<_, Option<String>>("decision")?.as_deref() {
+    match row.get::<_, Option<String>>("decision")? {
+        Some(word) => Decision::parse(&word)
+            .map(Some)
+            .ok_or_else(|| bad("decision")),
         None => Ok(None),
-        Some("apply") => Ok(Some(Decision::Apply)),
-        Some("discard") => Ok(Some(Decision::Discard)),
-        Some(_) => Err(bad("decision")),
     }
 }
 

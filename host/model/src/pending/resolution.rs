@@ -26,6 +26,13 @@ impl Decision {
         }
     }
 
+    /// Parses a word that [`as_str`](Self::as_str) returns.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Apply, Self::Discard]
+            .into_iter()
+            .find(|it| it.as_str() == word)
+    }
+
     /// Returns the past tense: `applied` or `discarded`.
     pub fn past(self) -> &'static str {
         match self {

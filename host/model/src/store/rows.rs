@@ -29,25 +29,14 @@ pub(super) fn lose_claim(
     }
 }
 
-/// The state that a row records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WrittenState {
-    /// Pending, interrupted or lost, depending on the rest of the row.
-    Pending,
-    /// Claimed.
-    Resolving,
-    /// Decided and carried out.
-    Resolved(Decision),
-}
-
 /// The columns that determine an action's state, and whether the hosts that it depends on are
 /// alive.
 #[derive(Debug, Clone)]
 pub struct StateColumns {
     /// The effects that the host saw in the rehearsal.
     pub effects: Option<EffectsSummary>,
-    /// The recorded state.
-    pub written: WrittenState,
+    /// The recorded state: pending, resolving, applied or discarded.
+    pub written: ActionState,
     /// The decision of the last claim.
     pub decision: Option<Decision>,
     /// The place that records how the last apply ended, if the store doesn't.
@@ -64,93 +53,52 @@ impl StateColumns {
     /// Returns the action's state. If the claim has expired, first updates the columns as after a
     /// claim that ended without an outcome.
     pub fn state(&mut self) -> ActionState {
-        if matches!(self.written, WrittenState::Resolving) && self.lease_over {
-            self.written = WrittenState::Pending;
+        if self.written == ActionState::Resolving && self.lease_over {
+            self.written = ActionState::Pending;
             // If the row lacks the decision, it may have been an apply.
             let decision = self.decision.unwrap_or(Decision::Apply);
             lose_claim(decision, &mut self.interruption, &mut self.last_error);
         }
         match self.written {
-            WrittenState::Resolved(Decision::Apply) => ActionState::Applied,
-            WrittenState::Resolved(Decision::Discard) => ActionState::Discarded,
-            WrittenState::Resolving => ActionState::Resolving,
-            WrittenState::Pending if self.host_gone => ActionState::Lost,
-            WrittenState::Pending if self.interruption.is_some() => ActionState::Interrupted,
-            WrittenState::Pending => ActionState::Pending,
-        }
-    }
-}
-
-/// An action and its current state.
-#[derive(Debug, Clone)]
-pub struct StoredAction {
-    /// The action.
-    pub action: PendingAction,
-    /// The number of attempts to apply the action.
-    pub attempts: u32,
-    /// The state.
-    pub state: ActionState,
-    /// The place that records how the last apply ended, if the store doesn't.
-    pub interruption: Interruption,
-    /// The error of the last failed attempt, or the note that its outcome is unknown.
-    pub last_error: Option<String>,
-    /// The effects that the host saw in the rehearsal.
-    pub effects: Option<EffectsSummary>,
-}
-
-impl StoredAction {
-    /// Creates an action from its row.
-    pub fn new(action: PendingAction, attempts: u32, row: StateColumns) -> Self {
-        let mut row = row;
-        let state = row.state();
-        Self {
-            action,
-            attempts,
-            state,
-            interruption: row.interruption,
-            last_error: row.last_error,
-            effects: row.effects,
+            ActionState::Pending if self.host_gone => ActionState::Lost,
+            ActionState::Pending if self.interruption.is_some() => ActionState::Interrupted,
+            written => written,
         }
     }
 
-    /// Returns true if the action is on the stack and can be claimed.
-    pub fn is_pending(&self) -> bool {
-        self.state.is_pending()
-    }
-
-    /// Converts the action into an entry of its session's stack.
-    pub fn stacked(self) -> StackedAction {
+    /// Returns the action with its current state.
+    pub fn stacked(mut self, action: PendingAction, attempts: u32) -> StackedAction {
         StackedAction {
-            action: Arc::new(self.action),
-            attempts: self.attempts,
+            action: Arc::new(action),
+            attempts,
+            state: self.state(),
             last_error: self.last_error,
-            state: self.state,
             interruption: self.interruption,
             effects: self.effects,
         }
     }
+}
 
-    /// Converts the action into a record for operators. `lease` is its last claim.
-    pub fn record(
-        self,
-        session: SessionId,
-        lease: Option<LeaseRecord>,
-        resolved: Option<ResolvedRecord>,
-    ) -> ActionRecord {
-        let tells_lease = matches!(
-            self.state,
-            ActionState::Resolving | ActionState::Interrupted
-        );
-        ActionRecord {
-            session,
-            action: self.action,
-            state: self.state,
-            attempts: self.attempts,
-            last_error: self.last_error,
-            effects: self.effects,
-            lease: lease.filter(|_| tells_lease),
-            resolved,
-        }
+/// Converts an action into a record for operators. `lease` is its last claim.
+pub fn record(
+    stacked: StackedAction,
+    session: SessionId,
+    lease: Option<LeaseRecord>,
+    resolved: Option<ResolvedRecord>,
+) -> ActionRecord {
+    let tells_lease = matches!(
+        stacked.state,
+        ActionState::Resolving | ActionState::Interrupted
+    );
+    ActionRecord {
+        session,
+        action: Arc::unwrap_or_clone(stacked.action),
+        state: stacked.state,
+        attempts: stacked.attempts,
+        last_error: stacked.last_error,
+        effects: stacked.effects,
+        lease: lease.filter(|_| tells_lease),
+        resolved,
     }
 }
 
