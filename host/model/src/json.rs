@@ -104,46 +104,19 @@ impl Json {
 #[error("arrays and objects are nested more than {MAX_JSON_DEPTH} deep")]
 pub struct TooDeep;
 
-/// Returns an error for a value that is nested too deep for recursive code. Is not recursive
-/// itself.
+/// Returns an error for a value that is nested too deep for recursive code. Goes no deeper itself.
 pub fn check_depth(value: &Value) -> Result<(), TooDeep> {
-    // Most params are objects of plain values, which need no allocation here.
-    let is_flat = |value: &Value| !(value.is_array() || value.is_object());
-    if let Value::Object(members) = value
-        && members.values().all(is_flat)
-    {
-        return Ok(());
-    }
-    let mut path: Vec<Open<'_>> = Open::new(value).into_iter().collect();
-    while let Some(last) = path.last_mut() {
-        let next = match last {
-            Open::Array(items) => items.next(),
-            Open::Object(values) => values.next(),
-        };
-        match next {
-            None => drop(path.pop()),
-            Some(next) => path.extend(Open::new(next)),
-        }
-        if path.len() > MAX_JSON_DEPTH {
-            return Err(TooDeep);
-        }
-    }
-    Ok(())
-}
-
-/// An array or an object on the way to a value.
-enum Open<'a> {
-    Array(std::slice::Iter<'a, Value>),
-    Object(serde_json::map::Values<'a>),
-}
-
-impl<'a> Open<'a> {
-    fn new(value: &'a Value) -> Option<Self> {
+    fn fits(value: &Value, left: usize) -> bool {
         match value {
-            Value::Array(items) => Some(Open::Array(items.iter())),
-            Value::Object(members) => Some(Open::Object(members.values())),
-            _ => None,
+            Value::Array(items) => left > 0 && items.iter().all(|it| fits(it, left - 1)),
+            Value::Object(members) => left > 0 && members.values().all(|it| fits(it, left - 1)),
+            _ => true,
         }
+    }
+    if fits(value, MAX_JSON_DEPTH) {
+        Ok(())
+    } else {
+        Err(TooDeep)
     }
 }
 

@@ -1,8 +1,6 @@
 //! Notifying waiters that a session's stack has changed.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::watch;
@@ -12,25 +10,14 @@ use crate::pending::SessionId;
 /// The watches on each session, for stores. Clones share their watches.
 #[derive(Debug, Clone, Default)]
 pub struct Watchers {
-    inner: Arc<WatchersInner>,
-}
-
-#[derive(Debug, Default)]
-struct WatchersInner {
-    /// The number of watches. Without any, a change costs one load.
-    count: AtomicUsize,
-    sessions: Mutex<HashMap<SessionId, watch::Sender<()>>>,
+    sessions: Arc<Mutex<HashMap<SessionId, watch::Sender<()>>>>,
 }
 
 impl Watchers {
     /// Starts to watch one session.
     pub fn watch(&self, session: &SessionId) -> Watch {
-        self.inner.count.fetch_add(1, Ordering::SeqCst);
         let mut sessions = self.lock();
-        let sender = match sessions.entry(session.clone()) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => entry.insert(watch::Sender::new(())),
-        };
+        let sender = sessions.entry(session.clone()).or_default();
         Watch {
             receiver: sender.subscribe(),
             session: session.clone(),
@@ -40,7 +27,7 @@ impl Watchers {
 
     /// Returns true if there is any watch.
     pub fn any(&self) -> bool {
-        self.inner.count.load(Ordering::SeqCst) > 0
+        !self.lock().is_empty()
     }
 
     /// Returns true if there is a watch on this session.
@@ -50,9 +37,7 @@ impl Watchers {
 
     /// Notifies the session's watches that its stack has changed.
     pub fn notify(&self, session: &SessionId) {
-        if self.any()
-            && let Some(sender) = self.lock().get(session)
-        {
+        if let Some(sender) = self.lock().get(session) {
             sender.send_replace(());
         }
     }
@@ -65,10 +50,7 @@ impl Watchers {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, watch::Sender<()>>> {
-        self.inner
-            .sessions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -99,7 +81,6 @@ impl Drop for Watch {
         {
             sessions.remove(&self.session);
         }
-        self.watchers.inner.count.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
