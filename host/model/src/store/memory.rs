@@ -10,7 +10,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use foldhash::quality::RandomState;
 use spending::Accounts;
 use stack::{Open, Stack};
 
@@ -20,9 +19,8 @@ use crate::pending::{ActionId, BriefAction, CallId, SessionId, StackedAction};
 /// The number of resolved actions per session that are remembered, to answer for their ids.
 const REMEMBERED: usize = 1024;
 
-/// The stacks, by session. The default hasher would be a large part of a push's cost. Ids are
-/// chosen by the embedder, and this hasher is seeded.
-type Sessions = HashMap<SessionId, Stack, RandomState>;
+/// The stacks, by session.
+type Sessions = HashMap<SessionId, Stack>;
 
 /// A store in this process's memory, without plugins. Cheap to clone; clones share their stacks.
 #[derive(Debug, Clone, Default)]
@@ -45,6 +43,19 @@ impl MemoryStore {
         self.watchers.notify(session);
     }
 
+    /// Returns a property of an open action.
+    fn of_open<R>(
+        &self,
+        session: &SessionId,
+        action: &ActionId,
+        property: impl FnOnce(&mut Open) -> Option<R>,
+    ) -> Option<R> {
+        self.with(|sessions| {
+            let mut open = sessions.get_mut(session)?.open.iter_mut();
+            property(open.find(|open| open.action.id == *action)?)
+        })
+    }
+
     fn with<R>(&self, body: impl FnOnce(&mut Sessions) -> R) -> R {
         // The stacks are consistent between any two statements that can panic, so a poisoned lock
         // is still good.
@@ -60,10 +71,7 @@ impl Stacks for MemoryStore {
         let session = push.session;
         let call = push.call.map(Arc::new);
         self.with(|sessions| {
-            let stack = match sessions.get_mut(&session) {
-                Some(stack) => stack,
-                None => sessions.entry(session.clone()).or_default(),
-            };
+            let stack = sessions.entry(session.clone()).or_default();
             stack
                 .room()
                 .check(more, push.capacity, push.capacity_bytes)?;
@@ -124,10 +132,8 @@ impl Stacks for MemoryStore {
         session: &SessionId,
         action: &ActionId,
     ) -> Result<Option<StackedAction>, StoreError> {
-        Ok(self.with(|sessions| {
-            let mut open = sessions.get(session)?.open.iter();
-            let found = open.find(|open| open.action.id == *action)?;
-            found.is_pending().then(|| found.stacked())
+        Ok(self.of_open(session, action, |open| {
+            open.is_pending().then(|| open.stacked())
         }))
     }
 

@@ -15,10 +15,8 @@ impl Denials for MemoryStore {
         action: &ActionId,
         denial: &Denial,
     ) -> Result<(), StoreError> {
-        self.with(|sessions| {
-            let open = &mut sessions.get_mut(session)?.open;
-            let found = open.iter_mut().find(|open| open.action.id == *action)?;
-            found.deny(denial);
+        self.of_open(session, action, |open| {
+            open.deny(denial);
             Some(())
         });
         Ok(())
@@ -29,10 +27,8 @@ impl Denials for MemoryStore {
         session: &SessionId,
         action: &ActionId,
     ) -> Result<Vec<DenialRecord>, StoreError> {
-        let denials = self.with(|sessions| {
-            let mut open = sessions.get(session)?.open.iter();
-            let found = open.find(|open| open.action.id == *action)?;
-            Some(found.denials.iter().cloned().collect())
+        let denials = self.of_open(session, action, |open| {
+            Some(open.denials.iter().cloned().collect())
         });
         Ok(denials.unwrap_or_default())
     }

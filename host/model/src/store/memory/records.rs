@@ -18,10 +18,7 @@ impl Records for MemoryStore {
         session: &SessionId,
         action: &ActionId,
     ) -> Result<Option<CallRecord>, StoreError> {
-        let packed = self.with(|sessions| {
-            let mut open = sessions.get(session)?.open.iter();
-            open.find(|open| open.action.id == *action)?.call.clone()
-        });
+        let packed = self.of_open(session, action, |open| open.call.clone());
         let record = packed.map(|packed| packed.unpack()).transpose();
         record.map_err(damaged)
     }
@@ -50,11 +47,7 @@ impl Records for MemoryStore {
         session: &SessionId,
         action: &ActionId,
     ) -> Result<Option<EffectsRecord>, StoreError> {
-        Ok(self.with(|sessions| {
-            let mut open = sessions.get(session)?.open.iter();
-            let found = open.find(|open| open.action.id == *action)?;
-            found.effects.as_deref().cloned()
-        }))
+        Ok(self.of_open(session, action, |open| open.effects.as_deref().cloned()))
     }
 
     async fn guest_state(
@@ -62,11 +55,7 @@ impl Records for MemoryStore {
         session: &SessionId,
         action: &ActionId,
     ) -> Result<Option<Vec<u8>>, StoreError> {
-        Ok(self.with(|sessions| {
-            let mut open = sessions.get(session)?.open.iter();
-            let found = open.find(|open| open.action.id == *action)?;
-            found.guest_state.clone()
-        }))
+        Ok(self.of_open(session, action, |open| open.guest_state.clone()))
     }
 }
 
