@@ -88,12 +88,9 @@ impl PostgresStoreInner {
         if ids.is_empty() {
             return Ok(HashMap::new());
         }
-        let rows = self.read(&Statement::new(CALLS).bind(ids)).await?;
-        let reads = rows.iter().map(|row| {
-            let call = call(row)?;
-            Ok((call.id.as_str().to_owned(), Arc::new(call.read)))
-        });
-        let reads: Result<_, Failure> = reads.collect();
-        reads.map_err(|error| self.error(error))
+        let calls = self.each(&Statement::new(CALLS).bind(ids), call).await?;
+        let reads = calls.into_iter();
+        let reads = reads.map(|call| (call.id.as_str().to_owned(), Arc::new(call.read)));
+        Ok(reads.collect())
     }
 }

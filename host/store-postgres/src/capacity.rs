@@ -3,7 +3,7 @@
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use airlock_model::store::{BackendErrorKind, DEFAULT_BYTE_LIMIT, StoreError};
+use airlock_model::store::{DEFAULT_BYTE_LIMIT, StoreError};
 use tokio::time::Instant;
 
 use super::PostgresStoreInner;
@@ -39,16 +39,7 @@ const COUNT: &str = concat!(
     same_schema!()
 );
 
-const LIMIT: &str = concat!(
-    "SELECT value AS byte_limit FROM airlock.meta WHERE name = 'byte_limit' AND ",
-    same_schema!()
-);
-
-const SET_LIMIT: &str = concat!(
-    "INSERT INTO airlock.meta (name, value) SELECT 'byte_limit', $1 WHERE ",
-    same_schema!(),
-    " ON CONFLICT (name) DO UPDATE SET value = excluded.value"
-);
+const LIMIT: &str = "byte_limit";
 
 /// A host's estimate of the store's size.
 #[derive(Debug, Clone, Copy, Default)]
@@ -108,31 +99,25 @@ impl PostgresStoreInner {
     }
 
     async fn count(&self, sql: &'static str) -> Result<UsageEstimate, StoreError> {
-        let rows = self.read(&Statement::new(sql)).await?;
-        let mut usage = UsageEstimate {
+        let read = |row: &_| Ok((get::<i64>(row, "held")?, get(row, "byte_limit")?));
+        let counted = self.first(&Statement::new(sql), read).await?;
+        let (held, limit): (_, Option<String>) = counted.unwrap_or_default();
+        let usage = UsageEstimate {
+            limit: self.limit_of(limit.as_deref())?,
+            held: held.unsigned_abs(),
             counted: Some(Instant::now()),
-            ..UsageEstimate::default()
         };
-        if let Some(row) = rows.first() {
-            let held: i64 = get(row, "held").map_err(|error| self.error(error))?;
-            usage.held = held.unsigned_abs();
-            let limit: Option<&str> = get(row, "byte_limit").map_err(|error| self.error(error))?;
-            usage.limit = self.limit_of(limit)?;
-        }
         *self.usage.lock().unwrap_or_else(PoisonError::into_inner) = usage;
         Ok(usage)
     }
 
     pub async fn byte_limit(&self) -> Result<Option<u64>, StoreError> {
-        let rows = self.read(&Statement::new(LIMIT)).await?;
-        let limit = rows.first().map(|row| get::<&str>(row, "byte_limit"));
-        let limit = limit.transpose().map_err(|error| self.error(error))?;
-        self.limit_of(limit)
+        self.limit_of(self.meta(LIMIT).await?.as_deref())
     }
 
     pub async fn set_byte_limit(&self, limit: Option<u64>) -> Result<(), StoreError> {
         let limit = limit.map_or(NO_LIMIT.to_owned(), |bytes| bytes.to_string());
-        self.read(&Statement::new(SET_LIMIT).bind(limit)).await?;
+        self.set_meta(LIMIT, Some(limit)).await?;
         // The estimate is based on the old limit.
         *self.usage.lock().unwrap_or_else(PoisonError::into_inner) = UsageEstimate::default();
         Ok(())
@@ -142,13 +127,7 @@ impl PostgresStoreInner {
         match value {
             None => Ok(Some(DEFAULT_BYTE_LIMIT)),
             Some(NO_LIMIT) => Ok(None),
-            Some(number) => number.parse().map(Some).map_err(|_| {
-                StoreError::backend(
-                    BackendErrorKind::Damaged,
-                    &self.location,
-                    format!("can't be read: its limit is {number:?}, not a number; set it again"),
-                )
-            }),
+            Some(number) => self.number_of("limit", number).map(Some),
         }
     }
 }

@@ -50,10 +50,8 @@ impl PostgresStoreInner {
         self.read(&Statement::new(schema::IS_SAME)).await?;
         let mut problems = Vec::new();
         for question in QUESTIONS {
-            for row in self.read(&Statement::new(question)).await? {
-                let said = text(&row, "said").map_err(|error| self.error(error))?;
-                problems.push(said);
-            }
+            let question = Statement::new(question);
+            problems.extend(self.each(&question, |row| text(row, "said")).await?);
         }
         self.read_all_actions(&mut problems).await?;
         Ok(problems)

@@ -97,8 +97,7 @@ impl PostgresStoreInner {
             .bind(session_key(session))
             .bind(nonce)
             .bind(micros(self.lease_time));
-        let rows = self.connections.once(&statement, &recall).await;
-        let rows = rows.map_err(|error| self.error(error))?;
+        let rows = self.once(&statement, &recall).await?;
         match (rows.first(), &resolution.id) {
             (Some(row), id) => match self.claimed(row, session, resolution.decision) {
                 Ok(claimed) => Ok(Claim::Claimed(claimed)),
@@ -197,13 +196,9 @@ impl PostgresStoreInner {
         session: &SessionId,
         id: &ActionId,
     ) -> Result<Standing, StoreError> {
-        let statement = Statement::new(STATE)
-            .bind(escaped(id.as_str()))
-            .bind(session_key(session));
-        let rows = self.read(&statement).await?;
-        let state = rows.first().map(|row| get::<&str>(row, "state"));
-        let state = state.transpose().map_err(|error| self.error(error))?;
-        Ok(match state {
+        let statement = Statement::of_action(STATE, session, id);
+        let state = self.first(&statement, |row| get::<String>(row, "state"));
+        Ok(match state.await?.as_deref() {
             None => Standing::Unknown,
             Some("applied") => Standing::Resolved(Decision::Apply),
             Some("discarded") => Standing::Resolved(Decision::Discard),

@@ -6,6 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use airlock_model::pending::{ActionId, SessionId};
 use deadpool::Runtime;
 use deadpool::managed::{
     Manager, Metrics, Object, Pool, PoolError, QueueMode, RecycleResult, TimeoutType, Timeouts,
@@ -15,7 +16,8 @@ use sqlx::{Arguments, ConnectOptions, Encode, Executor, PgConnection, Postgres, 
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::problem::{Failure, is_duplicate, is_other_schema, is_passing};
-use super::schema;
+use super::text::escaped;
+use super::{schema, session_key};
 
 /// The first pause before a retry; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(4);
@@ -40,6 +42,12 @@ impl Statement {
             arguments,
             wrong: None,
         }
+    }
+
+    /// Creates a statement about an action of a session: `$1` and `$2`.
+    pub fn of_action(sql: &'static str, session: &SessionId, action: &ActionId) -> Self {
+        let statement = Self::new(sql).bind(escaped(action.as_str()));
+        statement.bind(session_key(session))
     }
 
     /// Binds the next argument: `$1`, then `$2`.

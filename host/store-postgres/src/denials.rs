@@ -11,7 +11,6 @@ use super::connections::Statement;
 use super::problem::Failure;
 use super::record::{action_columns, get, record_columns, state_columns, text, time_of_micros};
 use super::schema::same_schema;
-use super::text::escaped;
 use super::{PostgresStore, PostgresStoreInner, session_key};
 
 /// The counter in the action's row serializes hosts that record at the same time. This statement
@@ -68,9 +67,7 @@ impl Denials for PostgresStore {
         action: &ActionId,
         denial: &Denial,
     ) -> Result<(), StoreError> {
-        let record = Statement::new(RECORD)
-            .bind(escaped(action.as_str()))
-            .bind(session_key(session))
+        let record = Statement::of_action(RECORD, session, action)
             .bind(denial.to_row())
             .bind(self.inner.nonce())
             .bind(DENIALS_KEPT.cast_signed());
@@ -82,9 +79,7 @@ impl Denials for PostgresStore {
         session: &SessionId,
         action: &ActionId,
     ) -> Result<Vec<DenialRecord>, StoreError> {
-        let of_action = Statement::new(OF_ACTION)
-            .bind(escaped(action.as_str()))
-            .bind(session_key(session));
+        let of_action = Statement::of_action(OF_ACTION, session, action);
         let rows = self.inner.read(&of_action).await?;
         self.inner.readable(&rows, rows.iter().map(denied))
     }

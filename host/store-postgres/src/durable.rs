@@ -120,10 +120,8 @@ impl DurableStore for PostgresStore {
         let statement = Statement::new(LIKE)
             .bind(escaped(part))
             .bind(i64::try_from(most).unwrap_or(i64::MAX));
-        let rows = self.inner.read(&statement).await?;
-        let ids = rows.iter().map(|row| Ok(text(row, "id")?.into()));
-        let ids: Result<_, Failure> = ids.collect();
-        ids.map_err(|error| self.inner.error(error))
+        let id = |row: &_| Ok(text(row, "id")?.into());
+        self.inner.each(&statement, id).await
     }
 
     async fn open_actions(&self, scope: Scope<'_>) -> Result<Vec<ActionRecord>, StoreError> {
@@ -147,10 +145,8 @@ impl DurableStore for PostgresStore {
         let statement = Statement::new(OPEN_SESSIONS)
             .bind(after.map(|after| escaped(after.as_str())))
             .bind(i64::try_from(most).unwrap_or(i64::MAX));
-        let rows = self.inner.read(&statement).await?;
-        let read = |row| Ok(text(row, "session_id")?.into());
-        let sessions: Result<_, Failure> = rows.iter().map(read).collect();
-        sessions.map_err(|error| self.inner.error(error))
+        let session = |row: &_| Ok(text(row, "session_id")?.into());
+        self.inner.each(&statement, session).await
     }
 
     async fn resolved_actions(
@@ -176,12 +172,8 @@ impl DurableStore for PostgresStore {
 
     async fn stats(&self) -> Result<StoreStats, StoreError> {
         let statement = Statement::new(STATS).bind(self.inner.host);
-        let rows = self.inner.read(&statement).await?;
-        let count = |column: &str| match rows.first() {
-            Some(row) => get::<i64>(row, column).map(i64::unsigned_abs),
-            None => Ok(0),
-        };
-        let stats = || {
+        let stats = |row: &PgRow| {
+            let count = |column| get::<i64>(row, column).map(i64::unsigned_abs);
             let mut stats = StoreStats::default();
             stats.schema = schema::VERSION;
             stats.sessions = count("sessions")?;
@@ -197,7 +189,11 @@ impl DurableStore for PostgresStore {
             stats.bytes = count("bytes")?;
             Ok(stats)
         };
-        stats().map_err(|error| self.inner.error(error))
+        Ok(self
+            .inner
+            .first(&statement, stats)
+            .await?
+            .unwrap_or_default())
     }
 
     async fn check(&self) -> Result<Vec<String>, StoreError> {

@@ -5,12 +5,11 @@ use airlock_model::pending::{ActionId, SessionId};
 use airlock_model::store::{Room, StoreError};
 use sqlx::postgres::PgRow;
 
+use super::PostgresStoreInner;
 use super::connections::Statement;
 use super::problem::Failure;
 use super::record::{get, optional_text, pieces};
 use super::schema::same_schema;
-use super::text::escaped;
-use super::{PostgresStoreInner, session_key};
 
 /// Replaces the stored effects. The session's row is locked and counts the additional bytes. It
 /// may count too much, as after a resolution.
@@ -62,9 +61,7 @@ impl PostgresStoreInner {
         self.check_store_room(bytes).await?;
         let number = |it: u64| i64::try_from(it).unwrap_or(i64::MAX);
         let pieces: Vec<&[u8]> = effects.pieces.iter().map(|it| &**it).collect();
-        let keep = Statement::new(KEEP)
-            .bind(escaped(action.as_str()))
-            .bind(session_key(session))
+        let keep = Statement::of_action(KEEP, session, action)
             .bind(&*effects.summary)
             .bind(number(bytes))
             .bind(pieces)
@@ -72,12 +69,8 @@ impl PostgresStoreInner {
             .bind(number(capacity_bytes.min(1 << 62)));
         let mut counted = false;
         loop {
-            let rows = self.read(&keep).await?;
-            let count = |column| match rows.first() {
-                Some(row) => get::<i64>(row, column).map_err(|error| self.error(error)),
-                None => Ok(0),
-            };
-            let (open, kept) = (count("open")?, count("kept")?);
+            let counts = |row: &PgRow| Ok((get::<i64>(row, "open")?, get::<i64>(row, "kept")?));
+            let (open, kept) = self.first(&keep, counts).await?.unwrap_or_default();
             if open == 0 || kept > 0 {
                 self.note_pushed(bytes);
                 return Ok(());

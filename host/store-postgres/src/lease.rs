@@ -15,7 +15,7 @@ use super::connections::Statement;
 use super::record::{get, micros};
 use super::schema::same_schema;
 use super::text::escaped;
-use super::{PostgresStore, PostgresStoreInner, session_key};
+use super::{PostgresStore, PostgresStoreInner};
 
 const RENEW: &str = concat!(
     "UPDATE airlock.actions SET lease_until = clock_timestamp() + $4 * interval '1 microsecond'
@@ -141,8 +141,7 @@ impl Claims for PostgresStore {
                     .and_then(|part| serde_json::to_string(part).ok()),
             );
         let recall = of(RECALL_COMPLETED, &lease);
-        let rows = self.inner.connections.once(&statement, &recall).await;
-        let rows = rows.map_err(|error| self.inner.error(error))?;
+        let rows = self.inner.once(&statement, &recall).await?;
         require_lease(!rows.is_empty(), &lease)?;
         let plugin = rows.first().map(|row| get::<&str>(row, "plugin"));
         if let Some(Ok(plugin)) = plugin {
@@ -198,16 +197,13 @@ impl PostgresStoreInner {
 
     async fn give_back(&self, lease: &Lease, statement: &Statement) -> Result<(), StoreError> {
         let recall = of(RECALL_REQUEUED, lease);
-        let rows = self.connections.once(statement, &recall).await;
-        let rows = rows.map_err(|error| self.error(error))?;
+        let rows = self.once(statement, &recall).await?;
         require_lease(!rows.is_empty(), lease)
     }
 }
 
 fn of(sql: &'static str, lease: &Lease) -> Statement {
-    Statement::new(sql)
-        .bind(escaped(lease.action.as_str()))
-        .bind(session_key(&lease.session))
+    Statement::of_action(sql, &lease.session, &lease.action)
         .bind(i64::try_from(lease.token).unwrap_or(i64::MAX))
 }
 

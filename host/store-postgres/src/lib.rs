@@ -15,6 +15,7 @@ mod heartbeat;
 mod lease;
 mod listing;
 mod maintenance;
+mod meta;
 mod notifications;
 mod problem;
 mod push;
@@ -139,6 +140,40 @@ impl PostgresStore {
 impl PostgresStoreInner {
     fn error(&self, failure: Failure) -> StoreError {
         failure.at(&self.location)
+    }
+
+    /// Returns the first row of the response to a statement that is safe to repeat, if there is
+    /// one.
+    async fn first<T>(
+        &self,
+        statement: &Statement,
+        read: impl FnOnce(&PgRow) -> Result<T, Failure> + Send,
+    ) -> Result<Option<T>, StoreError> {
+        let rows = self.read(statement).await?;
+        let first = rows.first().map(read).transpose();
+        first.map_err(|error| self.error(error))
+    }
+
+    /// Returns all rows of such a response.
+    async fn each<T>(
+        &self,
+        statement: &Statement,
+        read: impl Fn(&PgRow) -> Result<T, Failure> + Send,
+    ) -> Result<Vec<T>, StoreError> {
+        let rows = self.read(statement).await?;
+        let each: Result<_, Failure> = rows.iter().map(read).collect();
+        each.map_err(|error| self.error(error))
+    }
+
+    /// Returns the response to a statement that may take effect only once: see
+    /// [`Connections::once`].
+    async fn once(
+        &self,
+        statement: &Statement,
+        recall: &Statement,
+    ) -> Result<Vec<PgRow>, StoreError> {
+        let rows = self.connections.once(statement, recall).await;
+        rows.map_err(|failure| self.error(failure))
     }
 
     /// Returns the response to a statement that is safe to repeat.

@@ -8,7 +8,6 @@ use super::connections::Statement;
 use super::problem::Failure;
 use super::record::{action_columns, get, state_columns, stored};
 use super::schema::same_schema;
-use super::text::escaped;
 use super::{PostgresStoreInner, session_key};
 
 const LIST: &str = concat!(
@@ -47,9 +46,7 @@ impl PostgresStoreInner {
         session: &SessionId,
         action: &ActionId,
     ) -> Result<Option<StackedAction>, StoreError> {
-        let find = Statement::new(FIND)
-            .bind(escaped(action.as_str()))
-            .bind(session_key(session));
+        let find = Statement::of_action(FIND, session, action);
         Ok(self.stacked(&find).await?.pop())
     }
 

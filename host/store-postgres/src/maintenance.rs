@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use airlock_model::digest::Digest;
 use airlock_model::pending::ActionId;
-use airlock_model::store::{BackendErrorKind, DETAILS_KEPT, Pruned, StoreError};
+use airlock_model::store::{DETAILS_KEPT, Pruned, StoreError};
 use sqlx::raw_sql;
 use tokio::time::Instant;
 
@@ -126,21 +126,7 @@ const FORGET: &str = concat!(
     " RETURNING 1"
 );
 
-const RETENTION: &str = concat!(
-    "SELECT value FROM airlock.meta WHERE name = 'retention' AND ",
-    same_schema!()
-);
-
-const SET_RETENTION: &str = concat!(
-    "INSERT INTO airlock.meta (name, value) SELECT 'retention', $1 WHERE ",
-    same_schema!(),
-    " ON CONFLICT (name) DO UPDATE SET value = excluded.value"
-);
-
-const UNSET_RETENTION: &str = concat!(
-    "DELETE FROM airlock.meta WHERE name = 'retention' AND ",
-    same_schema!()
-);
+const RETENTION: &str = "retention";
 
 impl PostgresStoreInner {
     pub async fn prune(&self, age: Duration) -> Result<Pruned, StoreError> {
@@ -153,27 +139,18 @@ impl PostgresStoreInner {
     }
 
     pub async fn retention(&self) -> Result<Option<Duration>, StoreError> {
-        let rows = self.read(&Statement::new(RETENTION)).await?;
-        let Some(row) = rows.first() else {
-            return Ok(None);
-        };
-        let value: &str = get(row, "value").map_err(|error| self.error(error))?;
-        match value.parse() {
-            Ok(seconds) => Ok(Some(Duration::from_secs(seconds))),
-            Err(_) => Err(StoreError::backend(
-                BackendErrorKind::Damaged,
-                &self.location,
-                format!("can't be read: its retention is {value:?}, not a number; set it again"),
-            )),
+        match self.meta(RETENTION).await? {
+            None => Ok(None),
+            Some(value) => {
+                let seconds = self.number_of(RETENTION, &value)?;
+                Ok(Some(Duration::from_secs(seconds)))
+            }
         }
     }
 
     pub async fn set_retention(&self, retention: Option<Duration>) -> Result<(), StoreError> {
-        let statement = match retention {
-            Some(retention) => Statement::new(SET_RETENTION).bind(retention.as_secs().to_string()),
-            None => Statement::new(UNSET_RETENTION),
-        };
-        self.read(&statement).await.map(drop)
+        let seconds = retention.map(|it| it.as_secs().to_string());
+        self.set_meta(RETENTION, seconds).await
     }
 
     /// Runs maintenance if it is due. Called after each resolution; usually, it only looks at a
@@ -229,9 +206,7 @@ impl PostgresStoreInner {
             let batch = Statement::new(FORGET_DETAILS)
                 .bind(micros(DETAILS_KEPT))
                 .bind(BATCH);
-            let rows = self.read(&batch).await?;
-            let seen = rows.first().map(|row| get::<i64>(row, "seen"));
-            let seen = seen.transpose().map_err(|error| self.error(error))?;
+            let seen: Option<i64> = self.first(&batch, |row| get(row, "seen")).await?;
             if seen.unwrap_or_default() < BATCH {
                 return Ok(());
             }
@@ -263,10 +238,8 @@ impl PostgresStoreInner {
                 .bind(after)
                 .bind(BATCH)
                 .bind(micros(age));
-            let rows = self.read(&batch).await?;
-            let Some(row) = rows.first() else { break };
-            let gone: i64 = get(row, "gone").map_err(|error| self.error(error))?;
-            let last: Option<i64> = get(row, "last").map_err(|error| self.error(error))?;
+            let read = |row: &_| Ok((get::<i64>(row, "gone")?, get::<Option<i64>>(row, "last")?));
+            let (gone, last) = self.first(&batch, read).await?.unwrap_or_default();
             total += gone.unsigned_abs();
             match last {
                 Some(last) if gone > 0 => after = last,
@@ -297,9 +270,7 @@ impl PostgresStoreInner {
     pub async fn in_batches(&self, sql: &'static str) -> Result<(), StoreError> {
         loop {
             let batch = Statement::new(sql).bind(BATCH);
-            let rows = self.read(&batch).await?;
-            let gone = rows.first().map(|row| get::<i64>(row, "gone"));
-            let gone = gone.transpose().map_err(|error| self.error(error))?;
+            let gone: Option<i64> = self.first(&batch, |row| get(row, "gone")).await?;
             if gone.unwrap_or_default() < BATCH {
                 return Ok(());
             }

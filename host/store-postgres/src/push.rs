@@ -10,6 +10,8 @@ use airlock_model::pending::SessionId;
 use airlock_model::store::rows::bytes_of_path;
 use airlock_model::store::{NewAction, Push, Room, StoreError};
 
+use sqlx::postgres::PgRow;
+
 use super::connections::Statement;
 use super::problem::Failure;
 use super::record::{get, nanos_of_time};
@@ -118,6 +120,14 @@ const COUNT: &str = concat!(
 /// Looks up whether a push without a response took effect.
 const RECALL: &str = "SELECT 1 FROM airlock.actions WHERE id = $1 AND session = $2";
 
+/// Reads a number of actions and their size.
+pub fn room_of(row: &PgRow) -> Result<Room, Failure> {
+    Ok(Room {
+        actions: usize::try_from(get::<i64>(row, "open")?).unwrap_or(usize::MAX),
+        bytes: get::<i64>(row, "bytes")?.unsigned_abs(),
+    })
+}
+
 fn ids(push: &Push) -> Vec<String> {
     let actions = push.actions.iter();
     actions
@@ -131,21 +141,16 @@ impl PostgresStoreInner {
             return Ok(());
         };
         if push.actions.iter().any(|pushed| !pushed.action.durable) {
-            self.heartbeat
-                .beat()
-                .await
-                .map_err(|error| self.error(error))?;
+            let beaten = self.heartbeat.beat().await;
+            beaten.map_err(|error| self.error(error))?;
         }
-        let key = session_key(&push.session);
-        let recall = Statement::new(RECALL)
-            .bind(escaped(first.action.id.as_str()))
-            .bind(key);
+        let recall = Statement::of_action(RECALL, &push.session, &first.action.id);
         let room = push.room();
         let bytes = room.bytes;
         self.check_store_room(bytes).await?;
         self.pushing().insert(push.plugin.digest);
         let known = self.bind(push, PUSH)?;
-        if self.try_push(&known, &recall).await? {
+        if !self.once(&known, &recall).await?.is_empty() {
             self.note_pushed(bytes);
             return Ok(());
         }
@@ -154,7 +159,7 @@ impl PostgresStoreInner {
             let held = self.counted(&push.session).await?;
             held.check(room, push.capacity, push.capacity_bytes)?;
             let pushed = if self.is_kept(push.plugin.digest).await? {
-                self.try_push(&known, &recall).await?
+                self.once(&known, &recall).await?
             } else {
                 let with_plugin = bytes + push.plugin.bytes.len() as u64;
                 self.check_store_room(with_plugin).await?;
@@ -162,9 +167,9 @@ impl PostgresStoreInner {
                 let statement = statement
                     .bind(escaped(&push.plugin.name))
                     .bind(&push.plugin.bytes[..]);
-                self.try_push(&statement, &recall).await?
+                self.once(&statement, &recall).await?
             };
-            if pushed {
+            if !pushed.is_empty() {
                 self.note_pushed(bytes);
                 return Ok(());
             }
@@ -203,31 +208,14 @@ impl PostgresStoreInner {
 
     async fn room_as(&self, sql: &'static str, session: &SessionId) -> Result<Room, StoreError> {
         let statement = Statement::new(sql).bind(session_key(session));
-        let rows = self.read(&statement).await?;
+        let room = self.first(&statement, room_of).await?;
         // There was either no push ever, or one just now: another attempt decides.
-        let Some(row) = rows.first() else {
-            return Ok(Room::default());
-        };
-        let number = |column| get::<i64>(row, column).map_err(|error| self.error(error));
-        Ok(Room {
-            actions: usize::try_from(number("open")?).unwrap_or(usize::MAX),
-            bytes: number("bytes")?.unsigned_abs(),
-        })
+        Ok(room.unwrap_or_default())
     }
 
     async fn is_kept(&self, plugin: Digest) -> Result<bool, StoreError> {
         let statement = Statement::new(IS_KEPT).bind(plugin.to_string());
         Ok(!self.read(&statement).await?.is_empty())
-    }
-
-    async fn try_push(
-        &self,
-        statement: &Statement,
-        recall: &Statement,
-    ) -> Result<bool, StoreError> {
-        let rows = self.connections.once(statement, recall).await;
-        let rows = rows.map_err(|error| self.error(error))?;
-        Ok(!rows.is_empty())
     }
 
     /// Binds the arguments of a statement that inserts actions.

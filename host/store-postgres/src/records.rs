@@ -8,14 +8,12 @@ use airlock_model::store::{ActionBasis, PluginBytes, Records, StoreError};
 use async_trait::async_trait;
 use sqlx::postgres::PgRow;
 
+use super::PostgresStore;
 use super::calls::{call, call_columns};
 use super::connections::Statement;
 use super::effects::{effects, effects_columns};
-use super::problem::Failure;
 use super::record::{get, text};
 use super::schema::same_schema;
-use super::text::escaped;
-use super::{PostgresStore, session_key};
 
 const PLUGIN: &str = concat!(
     "SELECT name, bytes FROM airlock.plugins WHERE digest = $1 AND ",
@@ -46,7 +44,6 @@ const GUEST_STATE: &str = concat!(
 impl Records for PostgresStore {
     async fn plugin(&self, digest: Digest) -> Result<Option<PluginBytes>, StoreError> {
         let find = Statement::new(PLUGIN).bind(digest.to_string());
-        let rows = self.inner.read(&find).await?;
         let plugin = |row: &PgRow| {
             Ok(PluginBytes {
                 digest,
@@ -54,8 +51,7 @@ impl Records for PostgresStore {
                 bytes: get::<Vec<u8>>(row, "bytes")?.into(),
             })
         };
-        let plugin: Result<_, Failure> = rows.first().map(plugin).transpose();
-        plugin.map_err(|failure| self.inner.error(failure))
+        self.inner.first(&find, plugin).await
     }
 
     async fn call_record(
@@ -63,12 +59,8 @@ impl Records for PostgresStore {
         session: &SessionId,
         action: &ActionId,
     ) -> Result<Option<CallRecord>, StoreError> {
-        let find = Statement::new(CALL_RECORD)
-            .bind(escaped(action.as_str()))
-            .bind(session_key(session));
-        let rows = self.inner.read(&find).await?;
-        let found = rows.first().map(call).transpose();
-        found.map_err(|error| self.inner.error(error))
+        let find = Statement::of_action(CALL_RECORD, session, action);
+        self.inner.first(&find, call).await
     }
 
     async fn keep_effects(
@@ -91,12 +83,8 @@ impl Records for PostgresStore {
         session: &SessionId,
         action: &ActionId,
     ) -> Result<Option<EffectsRecord>, StoreError> {
-        let find = Statement::new(EFFECTS)
-            .bind(escaped(action.as_str()))
-            .bind(session_key(session));
-        let rows = self.inner.read(&find).await?;
-        let found = rows.first().map(effects).transpose();
-        Ok(found.map_err(|error| self.inner.error(error))?.flatten())
+        let find = Statement::of_action(EFFECTS, session, action);
+        Ok(self.inner.first(&find, effects).await?.flatten())
     }
 
     async fn bases(
@@ -112,14 +100,8 @@ impl Records for PostgresStore {
         session: &SessionId,
         action: &ActionId,
     ) -> Result<Option<Vec<u8>>, StoreError> {
-        let find = Statement::new(GUEST_STATE)
-            .bind(escaped(action.as_str()))
-            .bind(session_key(session));
-        let rows = self.inner.read(&find).await?;
-        let state = rows
-            .first()
-            .map(|row| get::<Option<Vec<u8>>>(row, "guest_state"));
-        let state = state.transpose().map_err(|error| self.inner.error(error))?;
-        Ok(state.flatten())
+        let find = Statement::of_action(GUEST_STATE, session, action);
+        let state = self.inner.first(&find, |row| get(row, "guest_state"));
+        Ok(state.await?.flatten())
     }
 }

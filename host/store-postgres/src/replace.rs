@@ -7,8 +7,7 @@ use airlock_model::store::{Push, Replacement, Room, StoreError};
 use sqlx::postgres::PgRow;
 
 use super::connections::Statement;
-use super::problem::Failure;
-use super::push::{keep_call, put};
+use super::push::{keep_call, put, room_of};
 use super::record::{get, text};
 use super::schema::same_schema;
 use super::text::escaped;
@@ -150,8 +149,7 @@ impl PostgresStoreInner {
                 .bind(by.actor.name().map(escaped))
                 .bind(by.evidence.as_str())
                 .bind(nonce);
-            let rows = self.connections.once(&statement, &recall).await;
-            let rows = rows.map_err(|error| self.error(error))?;
+            let rows = self.once(&statement, &recall).await?;
             if !rows.is_empty() {
                 self.note_pushed(room.bytes);
                 return self.replaced(&rows).await;
@@ -170,21 +168,16 @@ impl PostgresStoreInner {
             .bind(ids.to_vec())
             .bind(escaped(replacement.action.as_str()))
             .bind(push.plugin.digest.to_string());
-        let rows = self.read(&stands).await?;
         let read = |row: &PgRow| {
             Ok(Remaining {
                 top: get(row, "top")?,
                 goes: get(row, "goes")?,
                 is_pending: get(row, "pending")?,
-                left: Room {
-                    actions: usize::try_from(get::<i64>(row, "open")?).unwrap_or(usize::MAX),
-                    bytes: get::<i64>(row, "bytes")?.unsigned_abs(),
-                },
+                left: room_of(row)?,
                 is_plugin_kept: get(row, "kept")?,
             })
         };
-        let remaining: Result<_, Failure> = rows.first().map(read).transpose();
-        remaining.map_err(|error| self.error(error))
+        self.first(&stands, read).await
     }
 
     async fn replaced(&self, rows: &[PgRow]) -> Result<Vec<ActionId>, StoreError> {

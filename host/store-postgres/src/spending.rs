@@ -85,25 +85,23 @@ impl Budgets for PostgresStore {
             .bind(limit(budget.deletions))
             .bind(micros(budget.within))
             .bind(micros(budget.retention()));
-        let rows = self.inner.read(&statement).await?;
-        let answer = || {
-            let row = first(&rows)?;
-            if get(row, "recorded")? {
-                Ok(Spent::Within)
+        let answer = |row: &PgRow| {
+            Ok(if get(row, "recorded")? {
+                Spent::Within
             } else {
-                Ok(Spent::Exceeded { already: sum(row)? })
-            }
+                Spent::Exceeded { already: sum(row)? }
+            })
         };
-        answer().map_err(|error| self.inner.error(error))
+        let answer = self.inner.first(&statement, answer).await?;
+        answer.ok_or_else(|| self.inner.error(sqlx::Error::RowNotFound.into()))
     }
 
     async fn spent(&self, account: &str, within: Duration) -> Result<Spending, StoreError> {
         let statement = Statement::new(SPENT)
             .bind(account_key(account))
             .bind(micros(within));
-        let rows = self.inner.read(&statement).await?;
-        let spent = first(&rows).and_then(sum);
-        spent.map_err(|error| self.inner.error(error))
+        let spent = self.inner.first(&statement, sum).await?;
+        spent.ok_or_else(|| self.inner.error(sqlx::Error::RowNotFound.into()))
     }
 }
 
@@ -113,10 +111,6 @@ impl PostgresStoreInner {
         self.in_batches(FORGET_SPENDINGS).await?;
         self.in_batches(FORGET_ACCOUNTS).await
     }
-}
-
-fn first(rows: &[PgRow]) -> Result<&PgRow, Failure> {
-    rows.first().ok_or_else(|| sqlx::Error::RowNotFound.into())
 }
 
 fn sum(row: &PgRow) -> Result<Spending, Failure> {
