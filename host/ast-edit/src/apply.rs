@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -26,14 +25,6 @@ const NAMED: usize = 20;
 /// The files that differ from the preview, each with its problem.
 type Stale = BTreeMap<PathBuf, &'static str>;
 
-/// The contents that files must have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Files {
-    AsPreviewed,
-    /// Other contents, in which the same edits are found.
-    Moved,
-}
-
 /// Applies a plan. All writes go to the call's layer, which is dropped if this fails.
 pub(crate) fn apply(
     plan: &Plan,
@@ -45,12 +36,7 @@ pub(crate) fn apply(
     let search = Search::new(&plan.params, &folder, parsing, call).map_err(stale_params)?;
     let mut stale = new_matches(plan, &search)?;
     // The host compares the edits of files that have changed elsewhere.
-    let files = if call.files_moved() {
-        Files::Moved
-    } else {
-        Files::AsPreviewed
-    };
-    stale.extend(write_all(plan, files, &search, &folder)?);
+    stale.extend(write_all(plan, call.files_moved(), &search, &folder)?);
     if stale.is_empty() {
         Ok(summary(plan, reason, call))
     } else {
@@ -71,60 +57,46 @@ fn new_matches(plan: &Plan, search: &Search<'_>) -> Result<Stale, Error> {
     Ok(new.map(|path| (path, "has new matches")).collect())
 }
 
-/// Writes the new contents of each planned file. Returns the files that have changed.
+/// Writes the new contents of each planned file. Returns the files that have changed. If `moved`,
+/// files may have other contents in which the same edits are found.
 fn write_all(
     plan: &Plan,
-    files: Files,
+    moved: bool,
     search: &Search<'_>,
     folder: &WritableFolder,
 ) -> Result<Stale, Error> {
     let stale = Mutex::new(Stale::new());
-    let failed = Mutex::new(None);
     in_parallel(&plan.files, |file| {
-        let written = search.call.check();
-        match written.and_then(|()| write(file, files, search, folder)) {
-            Ok(None) => ControlFlow::Continue(()),
-            Ok(Some(why)) => {
-                lock(&stale).insert(file.path.clone(), why);
-                ControlFlow::Continue(())
-            }
-            Err(error) => {
-                lock(&failed).get_or_insert(error);
-                ControlFlow::Break(())
-            }
+        search.call.check()?;
+        if let Some(why) = write(file, moved, search, folder)? {
+            lock(&stale).insert(file.path.clone(), why);
         }
-    });
-    match into_inner(failed) {
-        Some(error) => Err(error),
-        None => Ok(into_inner(stale)),
-    }
+        Ok::<_, Error>(())
+    })?;
+    Ok(into_inner(stale))
 }
 
 /// Writes a file. Returns its problem if it has changed.
 fn write(
     file: &PlannedFile,
-    files: Files,
+    moved: bool,
     search: &Search<'_>,
     folder: &WritableFolder,
 ) -> Result<Option<&'static str>, Error> {
     let path = file.path.as_path();
     let bytes = match folder.read(path, MAX_FILE_BYTES) {
-        Ok(read)
-            if files == Files::Moved || Before::from(Digest::of(&read.bytes)) == file.before =>
-        {
-            read.bytes
-        }
+        Ok(read) if moved || Before::from(Digest::of(&read.bytes)) == file.before => read.bytes,
         Ok(_) => return Ok(Some("has changed")),
         Err(Unread::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => {
             return Ok(Some("no longer exists"));
         }
         Err(_) => return Ok(Some("can no longer be read")),
     };
-    let new = rewritten(file, files, search, &bytes);
+    let new = rewritten(file, moved, search, &bytes);
     // A search that was stopped may have found nothing.
     search.call.check()?;
     let new = new.map_err(|stuck| search::refusal(&stuck, path))?;
-    if new.is_none() && files == Files::Moved {
+    if new.is_none() && moved {
         return Ok(Some("has changed"));
     }
     let new = new.ok_or_else(|| Error::Tool {
@@ -163,7 +135,7 @@ fn refuse(stale: &Stale) -> Error {
 /// Repeats the search in a file. Returns `None` if the result differs.
 fn rewritten(
     file: &PlannedFile,
-    files: Files,
+    moved: bool,
     search: &Search<'_>,
     bytes: &[u8],
 ) -> Result<Option<String>, RewriteError> {
@@ -177,7 +149,7 @@ fn rewritten(
     };
     let new = rewrite::replace(source, edits);
     let is_same = || After::from(Digest::of(new.as_bytes())) == file.after;
-    Ok((files == Files::Moved || is_same()).then_some(new))
+    Ok((moved || is_same()).then_some(new))
 }
 
 fn summary(plan: &Plan, reason: &str, call: &RunningCall) -> ToolResult {

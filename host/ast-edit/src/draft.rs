@@ -1,16 +1,13 @@
 //! The draft of a preview: the same writes as in its apply, on a throwaway layer, for the host to
 //! see.
 
-use std::ops::ControlFlow;
-use std::sync::Mutex;
-
 use airlock_host::Error;
 use airlock_host::digest::Digest;
 use airlock_host::native::folder::{ReadableFolder, WritableFolder};
 
 use crate::code::rewrite;
 use crate::contents::{self, MAX_FILE_BYTES};
-use crate::parallel::{in_parallel, into_inner, lock};
+use crate::parallel::in_parallel;
 use crate::search::{Matched, Search};
 
 /// Writes the new contents of each file to the draft.
@@ -19,29 +16,18 @@ pub(crate) fn write_draft(
     search: &Search<'_>,
     draft: &WritableFolder,
 ) -> Result<(), Error> {
-    let failed = Mutex::new(None);
     in_parallel(matched, |file| {
-        let write = || {
-            search.call.check()?;
-            let old = source(file, search.folder)?;
-            let new = rewrite::replace(&old, &file.edits);
-            let written = draft.write(&file.path, new.as_bytes());
-            written.map_err(|error| Error::Tool {
-                message: format!(
-                    "can't keep what {} would become: {error}",
-                    file.path.display()
-                ),
-            })
-        };
-        match write() {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                lock(&failed).get_or_insert(error);
-                ControlFlow::Break(())
-            }
-        }
-    });
-    into_inner(failed).map_or(Ok(()), Err)
+        search.call.check()?;
+        let old = source(file, search.folder)?;
+        let new = rewrite::replace(&old, &file.edits);
+        let written = draft.write(&file.path, new.as_bytes());
+        written.map_err(|error| Error::Tool {
+            message: format!(
+                "can't keep what {} would become: {error}",
+                file.path.display()
+            ),
+        })
+    })
 }
 
 /// Reads the text of a searched file again.

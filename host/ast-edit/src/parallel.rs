@@ -11,15 +11,24 @@ use airlock_host::native::STACK_BYTES;
 /// Queues an item, from any thread. Returns `Break` once the work is stopped.
 pub(crate) type Enqueue<'a, T> = &'a (dyn Fn(T) -> ControlFlow<()> + Sync);
 
-/// Calls `work` with each item, on as many threads as there are cores, until `work` breaks.
-pub(crate) fn in_parallel<'a, T: Sync>(
+/// Calls `work` with each item, on as many threads as there are cores, until `work` fails. Returns
+/// the first error.
+pub(crate) fn in_parallel<'a, T: Sync, E: Send>(
     items: &'a [T],
-    work: impl Fn(&'a T) -> ControlFlow<()> + Sync,
-) {
+    work: impl Fn(&'a T) -> Result<(), E> + Sync,
+) -> Result<(), E> {
+    let failed = Mutex::new(None);
     let feed = |give: Enqueue<'_, &'a T>| {
         let _ = items.iter().try_for_each(give);
     };
-    share_out(items.len(), feed, work);
+    share_out(items.len(), feed, |item| match work(item) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => {
+            lock(&failed).get_or_insert(error);
+            ControlFlow::Break(())
+        }
+    });
+    into_inner(failed).map_or(Ok(()), Err)
 }
 
 /// Returns the most threads of a call.

@@ -9,9 +9,13 @@ use tree_sitter::Node;
 use super::compare::is_comment;
 use super::document::Document;
 use super::lines::LineEnds;
+use super::rewrite::{MemoryBudget, RewriteError};
 
 /// The number of bytes to search back for the start of a line. A source may be a single line.
 const LOOK_BACK: usize = 4096;
+
+/// The number of bytes that a captured node may take in addition to its text.
+const IN_PARENTHESES: usize = 2;
 
 /// Captured code in a replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +32,7 @@ pub(crate) struct Inserted {
 pub(super) struct Filled<'a> {
     document: &'a Document,
     ends: &'a LineEnds,
+    room: &'a MemoryBudget,
     /// The indentation of the match's line.
     place: &'a str,
     text: String,
@@ -48,11 +53,16 @@ enum Comma {
 }
 
 impl<'a> Filled<'a> {
-    pub fn new(matched: &'a NodeMatch<'_, Document>, ends: &'a LineEnds) -> Self {
+    pub fn new(
+        matched: &'a NodeMatch<'_, Document>,
+        ends: &'a LineEnds,
+        room: &'a MemoryBudget,
+    ) -> Self {
         let document = matched.get_doc();
         Self {
             document,
             ends,
+            room,
             place: indent_at(document.source(), matched.range().start),
             text: String::new(),
             inserted: Vec::new(),
@@ -62,15 +72,16 @@ impl<'a> Filled<'a> {
     }
 
     /// Adds text of the template. Omits a comma at its start if there is one already.
-    pub fn add_text(&mut self, text: &str) {
+    pub fn add_text(&mut self, text: &str) -> Result<(), RewriteError> {
         let text = match (self.comma, text.trim_start().strip_prefix(',')) {
             (Comma::Captured, Some(rest)) => rest,
             (Comma::NothingBefore, Some(rest)) => rest.trim_start(),
             _ => text,
         };
         if text.is_empty() {
-            return;
+            return Ok(());
         }
+        self.room.take(most_bytes(text, self.place))?;
         self.comma = Comma::Unneeded;
         let text = self.end_comment(text);
         for (number, line) in self.ends.lines(text).enumerate() {
@@ -80,6 +91,7 @@ impl<'a> Filled<'a> {
             }
             self.text.push_str(line);
         }
+        Ok(())
     }
 
     /// Adds the code that a metavariable matched. `indent` is the indentation of its line in the
@@ -89,14 +101,14 @@ impl<'a> Filled<'a> {
         matched: &NodeMatch<'_, Document>,
         variable: &MetaVariable,
         indent: &str,
-    ) {
+    ) -> Result<(), RewriteError> {
         let nodes: Vec<Node<'_>> = nodes(matched, variable);
         let Some(range) = range_of(&nodes) else {
             let is_start = self.text.trim_end().ends_with(['(', '[', '{']);
             if is_start && matches!(variable, MetaVariable::MultiCapture(_)) {
                 self.comma = Comma::NothingBefore;
             }
-            return;
+            return Ok(());
         };
         self.end_comment("");
         let source = self.document.source();
@@ -111,6 +123,9 @@ impl<'a> Filled<'a> {
                 own.to_owned()
             }
         };
+        let most = most_bytes(&source[range.clone()], &indent);
+        self.room
+            .take(most.saturating_add(IN_PARENTHESES + size_of::<Inserted>()))?;
         let start = self.text.len();
         self.insert(range.clone(), &indent);
         let text_of = |node: &Node<'_>| source.get(node.byte_range()).unwrap_or_default();
@@ -128,6 +143,7 @@ impl<'a> Filled<'a> {
             from: range,
             is_single: !is_multiple,
         });
+        Ok(())
     }
 
     /// Returns the indentation of captured code that must start a line, as it does in the source:
@@ -182,6 +198,12 @@ impl<'a> Filled<'a> {
             at += line.len() + 1;
         }
     }
+}
+
+/// Returns the most bytes that a text takes with this indentation.
+fn most_bytes(text: &str, indent: &str) -> usize {
+    let ends = text.bytes().filter(|byte| *byte == b'\n').count();
+    text.len().saturating_add(ends.saturating_mul(indent.len()))
 }
 
 /// Returns the nodes that a metavariable matched.

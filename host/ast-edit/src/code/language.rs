@@ -107,11 +107,6 @@ impl Language {
         })
     }
 
-    /// Returns all languages, by index.
-    pub fn all() -> impl Iterator<Item = Self> {
-        (0..COUNT).map(Self)
-    }
-
     fn find(is_it: impl Fn(Syntax) -> bool) -> Option<Self> {
         let mut all = ALL.iter();
         all.position(|(_, syntax)| is_it(*syntax)).map(Self)
@@ -250,7 +245,7 @@ mod tests {
     /// ast-grep knows more languages than this program has grammars for, and would panic.
     #[test]
     fn every_language_has_its_grammar_and_no_other_is_known() {
-        for language in Language::all() {
+        for language in (0..COUNT).map(Language) {
             let name = language.name();
             assert!(language.parser().node_kind_count() > 0, "{name}");
             assert_eq!(Language::named(name), Some(language));

@@ -93,8 +93,8 @@ impl OpMatches {
             return Ok(());
         }
         self.last = range.clone();
-        room.take(op.template.size(matched) + size_of::<Candidate>())?;
-        let (text, inserted) = op.template.fill(matched, range.end, line_ends);
+        room.take(size_of::<Candidate>())?;
+        let (text, inserted) = op.template.fill(matched, range.end, line_ends, room)?;
         if matched.get_doc().source()[range.clone()] == text {
             return Ok(());
         }

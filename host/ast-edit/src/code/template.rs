@@ -1,36 +1,21 @@
 //! The replacement of a match.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use ast_grep_core::NodeMatch;
 use ast_grep_core::matcher::PatternNode;
 use ast_grep_core::meta_var::MetaVariable;
 
 use super::document::Document;
-use super::filled::{Filled, Inserted, captured, indent_at};
+use super::filled::{Filled, Inserted, indent_at};
 use super::grammar::{Piece, escapes};
 use super::language::Language;
 use super::lines::LineEnds;
-
-/// The number of bytes that a captured node may take in addition to its text.
-const IN_PARENTHESES: usize = 2;
+use super::rewrite::{MemoryBudget, RewriteError};
 
 /// The `out` of an op, for one language.
-pub(crate) struct Template {
-    parts: Vec<Part>,
-    /// The size of the template's text.
-    own: Size,
-    /// The variables, each one once.
-    uses: Vec<Used>,
-}
-
-struct Used {
-    variable: MetaVariable,
-    count: usize,
-    /// The total indentation of the variable's places, in bytes.
-    indent: usize,
-}
+pub(crate) struct Template(Vec<Part>);
 
 enum Part {
     /// Literal text.
@@ -62,69 +47,31 @@ impl Template {
             Cow::Borrowed(out)
         };
         let sign = if has_own { other_sign(out) } else { '$' };
-        let parts = parts(&text, sign);
-        Ok(Self {
-            own: Size::of(&text),
-            uses: uses(&parts),
-            parts,
-        })
-    }
-
-    /// Returns the most bytes that the replacement can have.
-    pub fn size(&self, matched: &NodeMatch<'_, Document>) -> usize {
-        let source = matched.get_doc().source();
-        let place = indent_at(source, matched.range().start).len();
-        let captured = self.uses.iter().map(|used| {
-            let Some(range) = captured(matched, &used.variable) else {
-                return 0;
-            };
-            let size = Size::of(&source[range]);
-            let most = size
-                .indented(place)
-                .saturating_add(IN_PARENTHESES + size_of::<Inserted>());
-            let indented = most.saturating_mul(used.count);
-            indented.saturating_add(size.ends.saturating_mul(used.indent))
-        });
-        captured.fold(self.own.indented(place), usize::saturating_add)
+        Ok(Self(parts(&text, sign)))
     }
 
     /// Returns the replacement of a match. Its lines are indented like the first line of the match.
     /// `end` is the end of the part that is replaced.
+    ///
+    /// # Errors
+    /// If it needs more memory than the budget has.
     pub fn fill(
         &self,
         matched: &NodeMatch<'_, Document>,
         end: usize,
         ends: &LineEnds,
-    ) -> (String, Vec<Inserted>) {
-        let mut filled = Filled::new(matched, ends);
-        for part in &self.parts {
+        room: &MemoryBudget,
+    ) -> Result<(String, Vec<Inserted>), RewriteError> {
+        let mut filled = Filled::new(matched, ends, room);
+        for part in &self.0 {
             match part {
-                Part::Text(text) => filled.add_text(text),
+                Part::Text(text) => filled.add_text(text)?,
                 Part::Variable { variable, indent } => {
-                    filled.add_captured(matched, variable, indent);
+                    filled.add_captured(matched, variable, indent)?;
                 }
             }
         }
-        filled.finish(&matched.get_doc().source()[end..])
-    }
-}
-
-/// Counts of bytes and line ends.
-struct Size {
-    bytes: usize,
-    ends: usize,
-}
-
-impl Size {
-    fn of(text: &str) -> Self {
-        Self {
-            bytes: text.len(),
-            ends: text.bytes().filter(|byte| *byte == b'\n').count(),
-        }
-    }
-
-    fn indented(&self, indent: usize) -> usize {
-        self.bytes.saturating_add(self.ends.saturating_mul(indent))
+        Ok(filled.finish(&matched.get_doc().source()[end..]))
     }
 }
 
@@ -144,28 +91,6 @@ fn parts(text: &str, sign: char) -> Vec<Part> {
     }
     parts.push(Part::Text(text[from..].to_owned()));
     parts
-}
-
-fn uses(parts: &[Part]) -> Vec<Used> {
-    let mut found = BTreeMap::new();
-    for part in parts {
-        let Part::Variable { variable, indent } = part else {
-            continue;
-        };
-        let (is_multiple, name) = match variable {
-            MetaVariable::MultiCapture(name) => (true, name),
-            MetaVariable::Capture(name, _) => (false, name),
-            MetaVariable::Dropped(_) | MetaVariable::Multiple => continue,
-        };
-        let used = found.entry((is_multiple, name)).or_insert_with(|| Used {
-            variable: variable.clone(),
-            count: 0,
-            indent: 0,
-        });
-        used.count += 1;
-        used.indent += indent.len();
-    }
-    found.into_values().collect()
 }
 
 /// Returns a sign that the text doesn't contain, to use instead of `$`, so that `$NAME` in it is
