@@ -27,7 +27,7 @@ use anyhow::Context;
 use crate::error::{Error, ErrorKind};
 use project::Project;
 
-pub(crate) use embedded::WORLD;
+pub(crate) use bindings::World;
 pub(crate) use project::detect;
 
 pub use project::{Language, is_project};

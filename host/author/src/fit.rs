@@ -8,9 +8,9 @@ mod types;
 
 use airlock_host::load::WORLD_VERSION;
 use wit_parser::decoding::{DecodedWasm, decode};
-use wit_parser::{Interface, Resolve, SourceMap, WorldId, WorldItem, WorldKey};
+use wit_parser::{Interface, Resolve, WorldId, WorldItem, WorldKey};
 
-use crate::build::WORLD;
+use crate::build::World;
 use compare::Functions;
 
 const PACKAGE: &str = "airlock:tool/";
@@ -59,9 +59,9 @@ impl Fit {
         let DecodedWasm::Component(resolve, their_world) = decoded else {
             return Err("it is a WIT package, not a component".to_owned());
         };
-        let (ours, our_world) = released_world()?;
+        let our_world = World::read().map_err(|error| error.to_string())?;
         let theirs = Side::new(&resolve, their_world);
-        let ours = Side::new(&ours, our_world);
+        let ours = Side::new(&our_world.resolve, our_world.id);
         Ok(Self {
             world: world(),
             built_for: theirs.version(),
@@ -73,22 +73,6 @@ impl Fit {
 /// Returns the world's full name.
 pub fn world() -> String {
     format!("{PACKAGE}custom-tool@{WORLD_VERSION}")
-}
-
-fn released_world() -> Result<(Resolve, WorldId), String> {
-    let mut sources = SourceMap::new();
-    for (name, text) in WORLD {
-        sources.push_str(name, *text);
-    }
-    let package = sources.parse().map_err(|(_, error)| error.to_string())?;
-    let mut resolve = Resolve::default();
-    let package = resolve
-        .push_group(package)
-        .map_err(|error| error.to_string())?;
-    let world = resolve
-        .select_world(&[package], Some("custom-tool"))
-        .map_err(|error| error.to_string())?;
-    Ok((resolve, world))
 }
 
 /// The imports and exports of a world, by name.

@@ -12,9 +12,9 @@ use super::default_workspace::default_workspace;
 use super::files::Files;
 use super::generate::{Generator, Vocabulary};
 use super::notes::{self, Notes};
-use super::observe::{Observation, Sample, observe};
+use super::observe::{Observation, observe};
 use super::property::{self, Breach, Gap, Property, Tool, Verdict};
-use super::report::{CaseReport, Outcome, PropertyReport, Report, ToolReport};
+use super::report::{CaseReport, Example, Outcome, PropertyReport, Report, ToolReport};
 use super::schema::Schema;
 use super::shrink::shrink;
 use super::untried::{self, Calls, Untried};
@@ -115,7 +115,7 @@ struct Examination<'a> {
 struct Tally {
     held: usize,
     broken: usize,
-    first: Option<(Sample, Breach)>,
+    first: Option<(Example, Breach)>,
     /// The greatest gap of all tries. For example, a tool counts as one that pushed nothing only
     /// if no try has another reason.
     gap: Option<Gap>,
@@ -123,7 +123,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn take(&mut self, sample: &Sample, verdict: Verdict) {
+    fn take(&mut self, sample: &Example, verdict: Verdict) {
         match verdict {
             Verdict::Held => self.held += 1,
             Verdict::Untried(gap) => self.gap = self.gap.max(Some(gap)),
@@ -206,10 +206,10 @@ impl<'a> Examination<'a> {
     }
 
     /// Returns the author's samples, followed by generated ones.
-    fn samples(&self) -> Vec<Sample> {
+    fn samples(&self) -> Vec<Example> {
         let name = &self.tool.definition.name;
         let cases = self.settings.cases.iter().flat_map(|cases| &cases.cases);
-        let written = cases.filter(|case| case.tool == *name).map(|case| Sample {
+        let written = cases.filter(|case| case.tool == *name).map(|case| Example {
             tool: name.clone(),
             params: case.params.0.clone(),
             files: case.files.clone(),
@@ -218,7 +218,7 @@ impl<'a> Examination<'a> {
         let files = files.unwrap_or_else(default_workspace);
         let known = Vocabulary::of(&files);
         let mut generator = Generator::new(self.tool.definition, &known, self.settings.seed);
-        let made_up = (0..self.settings.tries).map(|_| Sample {
+        let made_up = (0..self.settings.tries).map(|_| Example {
             tool: name.clone(),
             params: generator.draw(),
             files: files.clone(),
@@ -232,7 +232,7 @@ impl<'a> Examination<'a> {
         cases.find_map(|cases| cases.files.as_ref())
     }
 
-    fn count(&mut self, sample: &Sample, observation: &Observation) {
+    fn count(&mut self, sample: &Example, observation: &Observation) {
         for (property, tally) in property::ALL.iter().zip(&mut self.tallies) {
             tally.take(sample, property.judge(&self.tool, observation));
         }
@@ -245,7 +245,7 @@ impl<'a> Examination<'a> {
                 tries => Outcome::Held { tries },
             });
         };
-        let smallest = shrink(sample, async |sample: &Sample| {
+        let smallest = shrink(sample, async |sample: &Example| {
             let observation = observe(self.plugin, sample).await?;
             let verdict = property.judge(&self.tool, &observation);
             Ok::<_, HarnessError>(match verdict {
@@ -260,7 +260,7 @@ impl<'a> Examination<'a> {
         Ok(Outcome::Broken {
             tries: tally.broken,
             breach,
-            example: Some(smallest.into()),
+            example: Some(smallest),
         })
     }
 
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn that_nothing_was_pushed_is_told_only_where_no_try_has_another_reason() {
-        let sample = Sample {
+        let sample = Example {
             tool: "it".to_owned(),
             params: json!({}),
             files: Files::default(),

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use airlock_host::Plugin;
 use airlock_host::event::Refusal;
 
-use super::observe::{Observation, Sample};
-use super::report::Note;
+use super::observe::Observation;
+use super::report::{Example, Note};
 
 /// The observations made while trying a tool: each one once, with the first sample that showed it.
 pub struct Notes {
@@ -17,7 +17,7 @@ pub struct Notes {
 
 struct FirstSeen {
     times: usize,
-    first: Sample,
+    first: Example,
 }
 
 impl Notes {
@@ -29,7 +29,7 @@ impl Notes {
         }
     }
 
-    pub fn take(&mut self, sample: &Sample, observation: &Observation) {
+    pub fn take(&mut self, sample: &Example, observation: &Observation) {
         for text in texts(observation, self.deferrable) {
             let seen = self.seen.entry(text).or_insert_with(|| FirstSeen {
                 times: 0,
@@ -48,7 +48,7 @@ impl Notes {
                 1 => format!("{text}, in 1 try"),
                 times => format!("{text}, in {times} tries"),
             },
-            example: Some(seen.first.into()),
+            example: Some(seen.first),
         })
     }
 }

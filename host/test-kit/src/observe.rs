@@ -5,20 +5,12 @@ use std::sync::Arc;
 use airlock_host::pending::{Decision, StackedAction};
 use airlock_host::store::{MemoryStore, PendingStore};
 use airlock_host::{Plugin, Session};
-use serde_json::Value;
 
 use super::HarnessError;
 use super::fault_injection::unacknowledged;
 use super::files::{Changes, Files};
 use super::harness::{self, Answer, Harness, ObservedEvents};
-
-/// A call to try.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Sample {
-    pub tool: String,
-    pub params: Value,
-    pub files: Files,
-}
+use super::report::Example;
 
 /// The observations of a call. Each part starts over with a copy of the files and a new preview.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,9 +78,9 @@ pub struct Discarded {
 ///
 /// # Errors
 /// If the host fails.
-pub async fn observe(plugin: &Plugin, sample: &Sample) -> Result<Observation, HarnessError> {
+pub async fn observe(plugin: &Plugin, sample: &Example) -> Result<Observation, HarnessError> {
     let trial = Trial { plugin, sample };
-    let stage = trial.stage(Arc::new(MemoryStore::new()))?;
+    let stage = trial.stage()?;
     let session = stage.session()?;
     let preview = trial.preview(&stage, &session).await?;
     let mut observation = Observation {
@@ -109,10 +101,10 @@ pub async fn observe(plugin: &Plugin, sample: &Sample) -> Result<Observation, Ha
         .await?;
     drop(session);
     if pushed.iter().all(|stacked| stacked.action.durable) {
-        observation.rehearsed = Some(trial.apply_rehearsed().await?);
+        observation.rehearsed = Some(trial.apply(true).await?);
         let fresh = trial.apply_fresh().await?;
         if !fresh.agrees_with(&applied) {
-            observation.applied_again = Some(trial.apply().await?);
+            observation.applied_again = Some(trial.apply(false).await?);
         }
         observation.applied_fresh = Some(fresh);
         if applied.answers.iter().all(Result::is_ok) {
@@ -126,11 +118,15 @@ pub async fn observe(plugin: &Plugin, sample: &Sample) -> Result<Observation, Ha
 
 struct Trial<'a> {
     plugin: &'a Plugin,
-    sample: &'a Sample,
+    sample: &'a Example,
 }
 
 impl<'a> Trial<'a> {
-    fn stage(&self, store: impl Into<PendingStore>) -> Result<Harness<'a>, HarnessError> {
+    fn stage(&self) -> Result<Harness<'a>, HarnessError> {
+        self.stage_on(Arc::new(MemoryStore::new()).into())
+    }
+
+    fn stage_on(&self, store: PendingStore) -> Result<Harness<'a>, HarnessError> {
         Harness::set(self.plugin, &self.sample.files, store)
     }
 
@@ -169,31 +165,27 @@ impl<'a> Trial<'a> {
         })
     }
 
-    async fn apply(&self) -> Result<Decided, HarnessError> {
-        let stage = self.stage(Arc::new(MemoryStore::new()))?;
-        let session = stage.session()?;
-        let preview = self.preview(&stage, &session).await?;
-        self.decide(&stage, &session, &preview, Decision::Apply)
-            .await
-    }
-
-    async fn apply_rehearsed(&self) -> Result<Decided, HarnessError> {
-        let stage = self.stage(Arc::new(MemoryStore::new()))?;
-        let session = stage.session_that_rehearses()?;
+    async fn apply(&self, rehearses: bool) -> Result<Decided, HarnessError> {
+        let stage = self.stage()?;
+        let session = if rehearses {
+            stage.session_that_rehearses()?
+        } else {
+            stage.session()?
+        };
         let preview = self.preview(&stage, &session).await?;
         self.decide(&stage, &session, &preview, Decision::Apply)
             .await
     }
 
     async fn apply_fresh(&self) -> Result<Decided, HarnessError> {
-        let stage = self.stage(Arc::new(MemoryStore::new()))?;
+        let stage = self.stage()?;
         let preview = self.preview(&stage, &stage.session()?).await?;
         self.decide(&stage, &stage.session()?, &preview, Decision::Apply)
             .await
     }
 
     async fn apply_twice(&self) -> Result<Option<RepeatedApply>, HarnessError> {
-        let stage = self.stage(unacknowledged())?;
+        let stage = self.stage_on(unacknowledged())?;
         let session = stage.session()?;
         let preview = self.preview(&stage, &session).await?;
         let first = self
@@ -217,7 +209,7 @@ impl<'a> Trial<'a> {
     }
 
     async fn discard(&self) -> Result<Discarded, HarnessError> {
-        let stage = self.stage(Arc::new(MemoryStore::new()))?;
+        let stage = self.stage()?;
         let session = stage.session()?;
         let preview = self.preview(&stage, &session).await?;
         let decided = self

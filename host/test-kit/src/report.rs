@@ -5,7 +5,6 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::files::Files;
-use super::observe::Sample;
 use super::property::Breach;
 use super::untried::{Untried, UntriedKind};
 
@@ -122,7 +121,7 @@ pub struct Note {
 }
 
 /// A call that reproduces an observation, shrunk as far as possible.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Example {
     /// The tool to call.
@@ -133,16 +132,6 @@ pub struct Example {
     #[serde(serialize_with = "described")]
     #[schemars(with = "std::collections::BTreeMap<String, String>")]
     pub files: Files,
-}
-
-impl From<Sample> for Example {
-    fn from(sample: Sample) -> Self {
-        Self {
-            tool: sample.tool,
-            params: sample.params,
-            files: sample.files,
-        }
-    }
 }
 
 fn described<S: serde::Serializer>(files: &Files, serializer: S) -> Result<S::Ok, S::Error> {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Number, Value};
 
 use super::files::Entry;
-use super::observe::Sample;
+use super::report::Example;
 
 /// Time limit for shrinking one property's sample. A tool that runs into its own time limit takes
 /// that long for each try.
@@ -21,9 +21,9 @@ const TRIES: usize = 1000;
 /// # Errors
 /// The error of `breaks`.
 pub async fn shrink<E>(
-    sample: Sample,
-    mut breaks: impl AsyncFnMut(&Sample) -> Result<bool, E>,
-) -> Result<Sample, E> {
+    sample: Example,
+    mut breaks: impl AsyncFnMut(&Example) -> Result<bool, E>,
+) -> Result<Example, E> {
     let (begun, mut tries) = (Instant::now(), 0);
     let mut smallest = sample;
     loop {
@@ -46,12 +46,12 @@ pub async fn shrink<E>(
 }
 
 /// Returns smaller samples, smallest first.
-fn candidates(sample: &Sample) -> impl Iterator<Item = Sample> {
-    let with_params = move |params| Sample {
+fn candidates(sample: &Example) -> impl Iterator<Item = Example> {
+    let with_params = move |params| Example {
         params,
         ..sample.clone()
     };
-    let with_files = move |files| Sample {
+    let with_files = move |files| Example {
         files,
         ..sample.clone()
     };
@@ -191,13 +191,13 @@ mod tests {
     use super::*;
     use crate::files::Files;
 
-    fn shrunk(params: Value, files: Files, breaks: impl Fn(&Sample) -> bool) -> Sample {
-        let sample = Sample {
+    fn shrunk(params: Value, files: Files, breaks: impl Fn(&Example) -> bool) -> Example {
+        let sample = Example {
             tool: "tool".to_owned(),
             params,
             files,
         };
-        let shrinking = shrink(sample, async |sample: &Sample| {
+        let shrinking = shrink(sample, async |sample: &Example| {
             Ok::<_, Infallible>(breaks(sample))
         });
         let runtime = tokio::runtime::Builder::new_current_thread().build();
@@ -246,7 +246,7 @@ mod tests {
         let mut files = Files::default();
         files.add_file("a/b.txt", "0123456789");
         files.add_file("a/c.txt", "0123456789");
-        let breaks = |sample: &Sample| {
+        let breaks = |sample: &Example| {
             let wanted = |(path, entry): (&str, &Entry)| {
                 path == "a/c.txt" && matches!(entry, Entry::File(contents) if contents.len() > 3)
             };

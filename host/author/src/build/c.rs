@@ -171,9 +171,14 @@ fn provide_sdk(project: &Path) -> Result<Provided, Error> {
             link: sources_in(project, sdk::FOLDER),
         }
     } else {
+        let own = Sdk::of(Language::C)?;
+        own.write_files(&generated)?;
+        let sources = own.files().filter(|(name, _)| name.ends_with(".c"));
         Provided {
             headers: vec![GENERATED],
-            link: write_sdk(&generated)?,
+            link: sources
+                .map(|(name, _)| Path::new(GENERATED).join(name))
+                .collect(),
         }
     };
     for (name, contents) in World::read()?.for_c()?.iter() {
@@ -183,16 +188,4 @@ fn provide_sdk(project: &Path) -> Result<Provided, Error> {
         }
     }
     Ok(provided)
-}
-
-/// Writes this program's SDK, and returns its sources relative to the project's folder.
-fn write_sdk(generated: &Path) -> Result<Vec<PathBuf>, Error> {
-    let mut sources = Vec::new();
-    for (name, contents) in Sdk::of(Language::C)?.files() {
-        bindings::write(&generated.join(name), contents)?;
-        if name.ends_with(".c") {
-            sources.push(Path::new(GENERATED).join(name));
-        }
-    }
-    Ok(sources)
 }

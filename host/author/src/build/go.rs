@@ -203,9 +203,7 @@ fn provide_sdk(project: &Path) -> Result<String, Error> {
         return Ok(format!("./{}", sdk::FOLDER));
     }
     let place = format!("{GENERATED}/sdk");
-    for (name, contents) in Sdk::of(Language::Go)?.files() {
-        bindings::write(&project.join(&place).join(name), contents)?;
-    }
+    Sdk::of(Language::Go)?.write_files(&project.join(&place))?;
     Ok(format!("./{place}"))
 }
 

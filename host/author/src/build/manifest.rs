@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use serde::Deserialize;
 
 use super::project::Language;
@@ -40,15 +40,8 @@ impl Manifest {
     /// If it can't be read, or contains unknown fields.
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(FILE);
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Self::default());
-            }
-            Err(error) => {
-                let read = format!("can't read {}", path.display());
-                return Err(Error::usage(anyhow::Error::new(error).context(read)));
-            }
+        let Some(text) = read_if_there(&path).map_err(Error::usage)? else {
+            return Ok(Self::default());
         };
         let manifest: Self = toml::from_str(&text).map_err(|error| {
             let message = format!("{} is not valid: {error}", path.display());
@@ -60,6 +53,17 @@ impl Manifest {
                 path.display()
             ))),
             _ => Ok(manifest),
+        }
+    }
+}
+
+/// Reads a file that may be missing.
+pub fn read_if_there(path: &Path) -> anyhow::Result<Option<String>> {
+    match std::fs::read_to_string(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        read => {
+            let text = read.with_context(|| format!("can't read {}", path.display()))?;
+            Ok(Some(text))
         }
     }
 }

@@ -9,6 +9,7 @@ use anyhow::Context;
 use serde::Deserialize;
 use tokio::process::Command;
 
+use super::manifest::read_if_there;
 use super::problem::{self, BuilderFailure};
 use super::project::{Language, Project};
 use super::sdk;
@@ -163,15 +164,8 @@ except metadata.PackageNotFoundError:
 }
 
 fn read(path: &Path) -> Result<PyProject, Error> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Ok(PyProject::default());
-        }
-        Err(error) => {
-            let read = format!("can't read {}", path.display());
-            return Err(failed(anyhow::Error::new(error).context(read)));
-        }
+    let Some(text) = read_if_there(path).map_err(failed)? else {
+        return Ok(PyProject::default());
     };
     toml::from_str(&text)
         .with_context(|| format!("{} is not valid", path.display()))

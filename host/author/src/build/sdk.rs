@@ -9,6 +9,7 @@ use anyhow::{Context, anyhow};
 use serde::Deserialize;
 
 use super::bindings::{self, World};
+use super::manifest::read_if_there;
 use super::project::{Language, Project};
 use super::sources::holds_sources;
 use super::{embedded, go};
@@ -93,10 +94,17 @@ impl Sdk {
         self.write_to(&project.join(FOLDER))
     }
 
+    /// Writes the SDK's files.
+    ///
+    /// # Errors
+    /// If they can't be written.
+    pub fn write_files(&self, folder: &Path) -> Result<(), Error> {
+        let mut files = self.files();
+        files.try_for_each(|(name, contents)| bindings::write(&folder.join(name), contents))
+    }
+
     fn write_to(&self, folder: &Path) -> Result<(), Error> {
-        for (name, contents) in self.files() {
-            bindings::write(&folder.join(name), contents)?;
-        }
+        self.write_files(folder)?;
         bindings::write(&folder.join(README), readme(self.language).as_bytes())?;
         let stamp = format!(
             "# Written by `airlock`, which tells by it whether this folder is that of another version.\n\
@@ -286,13 +294,8 @@ fn read_all(folder: &Path, below: &str, files: &mut Vec<(String, Vec<u8>)>) -> i
 
 fn read_stamp(project: &Path) -> Result<Option<Stamp>, Error> {
     let path = project.join(FOLDER).join(STAMP);
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => {
-            let read = format!("can't read {}", path.display());
-            return Err(Error::usage(anyhow::Error::new(error).context(read)));
-        }
+    let Some(text) = read_if_there(&path).map_err(Error::usage)? else {
+        return Ok(None);
     };
     let stamp = toml::from_str(&text)
         .with_context(|| format!("{} is not valid", path.display()))

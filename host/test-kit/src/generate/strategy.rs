@@ -80,6 +80,17 @@ impl Reader<'_> {
         }
     }
 
+    fn strategy_or_anything(
+        &self,
+        schema: Option<&Value>,
+        place: SchemaPosition,
+    ) -> BoxedStrategy<Value> {
+        match schema {
+            Some(schema) => self.strategy(schema, place),
+            None => self.anything(),
+        }
+    }
+
     fn without_examples(
         &self,
         members: &Map<String, Value>,
@@ -170,8 +181,7 @@ impl Reader<'_> {
         };
         let rest = match schema.get("items") {
             Some(Value::Bool(false)) => None,
-            Some(items) => Some(self.strategy(items, place)),
-            None => Some(self.anything()),
+            items => Some(self.strategy_or_anything(items, place)),
         };
         let first: Vec<_> = first
             .iter()
@@ -231,18 +241,12 @@ impl Reader<'_> {
         }
         for name in required {
             if !properties.contains_key(name) {
-                let any = match additional {
-                    Some(additional) => self.strategy(additional, place),
-                    None => self.anything(),
-                };
+                let any = self.strategy_or_anything(additional, place);
                 members.push(named(name, any).prop_map(Some).boxed());
             }
         }
         if additional != Some(&Value::Bool(false)) && place.references < DEEP {
-            let any = match additional {
-                Some(additional) => self.strategy(additional, place),
-                None => self.anything(),
-            };
+            let any = self.strategy_or_anything(additional, place);
             let (times, likely) = if properties.is_empty() {
                 (3, 0.5)
             } else {
