@@ -8,7 +8,7 @@ use airlock_host::{Plugin, Session};
 
 use super::HarnessError;
 use super::fault_injection::unacknowledged;
-use super::files::{Changes, Files};
+use super::files::Changes;
 use super::harness::{self, Answer, Harness, ObservedEvents};
 use super::report::Example;
 
