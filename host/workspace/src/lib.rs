@@ -104,6 +104,8 @@ mod lock;
 #[cfg(unix)]
 mod lower;
 #[cfg(unix)]
+mod merge;
+#[cfg(unix)]
 mod metadata;
 #[cfg(unix)]
 mod mount;

@@ -15,6 +15,8 @@ mod faults_of_others;
 #[cfg(test)]
 mod file_systems;
 pub mod fuzz;
+#[cfg(test)]
+mod merges;
 mod model;
 #[cfg(test)]
 mod part;
