@@ -18,7 +18,7 @@ use crate::view::View;
 
 pub(crate) use deadline::Deadline;
 pub use facts::Facts;
-pub(crate) use facts::{digest_of_content, real_facts};
+pub(crate) use facts::{digest_of_content, digest_of_text, real_facts};
 use facts::{own_facts, unread_facts};
 pub use side_effects::{OwnerChange, SideEffects};
 
@@ -60,6 +60,11 @@ impl Change {
             after,
             side_effects: SideEffects::default(),
         }
+    }
+
+    /// Returns the path before the change.
+    pub(crate) fn original_path(&self) -> &str {
+        self.from.as_deref().unwrap_or(&self.path)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod attributes;
 mod check;
+mod deltas;
 mod displaced;
 mod files;
 mod inherited;

@@ -61,6 +61,14 @@ pub enum ConflictKind {
     Changed,
     /// The object is new.
     Appeared,
+    /// Lines of a text were changed that an undo changes too: the first and the last one, counted
+    /// from 1.
+    Overlap {
+        /// The first line.
+        first: usize,
+        /// The last line.
+        last: usize,
+    },
 }
 
 /// Lists the first conflicts.
@@ -71,7 +79,7 @@ impl fmt::Display for ConflictList<'_> {
         for (number, conflict) in self.0.iter().take(3).enumerate() {
             let comma = if number > 0 { ", " } else { "" };
             let what = match conflict.what {
-                ConflictKind::Changed => "has changed",
+                ConflictKind::Changed | ConflictKind::Overlap { .. } => "has changed",
                 ConflictKind::Appeared => "is new",
             };
             write!(f, "{comma}{} {what}", conflict.path)?;

@@ -32,6 +32,8 @@ mod undo;
 #[cfg(test)]
 mod undo_kept;
 #[cfg(test)]
+mod undo_merged;
+#[cfg(test)]
 mod writers;
 
 /// What a variable of the environment asks of a test, where it is set.

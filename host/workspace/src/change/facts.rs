@@ -132,6 +132,10 @@ pub(crate) fn digest_of_content(content: &Content, until: Deadline) -> io::Resul
     })
 }
 
+pub(crate) fn digest_of_text(text: &str) -> String {
+    hexadecimal(Sha256::digest(text))
+}
+
 fn digest_of_file(file: &File, size: u64, until: Deadline) -> io::Result<String> {
     digest_of(size, until, |buffer, offset| {
         read_full(file, buffer, offset)
@@ -159,10 +163,14 @@ fn digest_of(
             break;
         }
     }
+    Ok(hexadecimal(hasher.finalize()))
+}
+
+fn hexadecimal(digest: impl IntoIterator<Item = u8>) -> String {
     use std::fmt::Write;
     let mut hex = String::with_capacity(64);
-    for byte in hasher.finalize() {
+    for byte in digest {
         let _ = write!(hex, "{byte:02x}");
     }
-    Ok(hex)
+    hex
 }

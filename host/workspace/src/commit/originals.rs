@@ -13,6 +13,7 @@ use rustix::fs::{AtFlags, OFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
+use super::deltas::Deltas;
 use super::files::{Durable, entries, open_or_make, read, remove_file, remove_one};
 use super::private::{JOURNAL, Private, rename};
 use super::{private, reading};
@@ -70,13 +71,15 @@ pub(crate) struct Record<'a> {
     pub slots: BTreeMap<String, String>,
     /// The states of the files that the commit made, by their paths.
     pub left: BTreeMap<String, Left>,
+    #[serde(default)]
+    pub deltas: Deltas,
 }
 
 impl Record<'_> {
     /// Returns the total size of the originals, in bytes.
     fn bytes(&self) -> u64 {
         let before = self.changes.iter().filter_map(|change| {
-            let path = change.from.as_ref().unwrap_or(&change.path);
+            let path = change.original_path();
             let before = change.before.as_ref()?;
             (before.kind == Kind::File && self.slots.contains_key(path)).then_some(before)
         });

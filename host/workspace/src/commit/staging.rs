@@ -12,11 +12,12 @@ use super::attributes;
 use super::files::{Durable, sync, sync_now, sync_together};
 use super::inherited::Inherited;
 use super::step::Step;
-use crate::content::clone_or_copy;
+use crate::content::{Content, clone_or_copy};
 use crate::error::{CommitError, Doing, Failed};
 use crate::fault::step;
 use crate::kept::{Kept, Left};
 use crate::lower::{Lower, Stamp, open_beneath};
+use crate::merge::TEXT;
 use crate::parents::Parents;
 use crate::system;
 use crate::tree::{Body, Node};
@@ -37,8 +38,16 @@ pub(crate) struct Staging<'a> {
     /// Created files and directories that are not synced yet.
     unsynced: Vec<File>,
     made: usize,
-    /// The states of the made files by their future paths, if they are asked for.
-    left: Option<BTreeMap<String, Left>>,
+    /// The made files, if they are asked for.
+    noted: Option<MadeFiles>,
+}
+
+/// The files that a commit makes, by their paths.
+#[derive(Default)]
+pub(crate) struct MadeFiles {
+    pub states: BTreeMap<String, Left>,
+    /// The new contents of those that may be texts.
+    pub texts: BTreeMap<String, Content>,
 }
 
 /// A staged object that is ready to be put in place.
@@ -73,17 +82,17 @@ impl<'a> Staging<'a> {
             slots: 0,
             unsynced: Vec::new(),
             made: 0,
-            left: None,
+            noted: None,
         }
     }
 
-    /// Notes the state of each file that is made from now on.
-    pub fn note_states(&mut self) {
-        self.left = Some(BTreeMap::new());
+    /// Notes each file that is made from now on.
+    pub fn note_made(&mut self) {
+        self.noted = Some(MadeFiles::default());
     }
 
-    pub fn take_states(&mut self) -> BTreeMap<String, Left> {
-        self.left.take().unwrap_or_default()
+    pub fn take_made(&mut self) -> MadeFiles {
+        self.noted.take().unwrap_or_default()
     }
 
     pub fn new_slot(&mut self, prefix: &str) -> String {
@@ -117,9 +126,12 @@ impl<'a> Staging<'a> {
                     }
                     _ => set_mode(&made, node.mode, inherits).doing(staging)?,
                 }
-                if let (Some(left), Body::File(_)) = (&mut self.left, &node.body) {
+                if let (Some(noted), Body::File(content)) = (&mut self.noted, &node.body) {
                     let state = Left::of(&made).doing(staging)?;
-                    left.insert(going.path.to_owned(), state);
+                    noted.states.insert(going.path.to_owned(), state);
+                    if let Some(content) = content.as_ref().filter(|it| it.len() <= TEXT) {
+                        noted.texts.insert(going.path.to_owned(), content.clone());
+                    }
                 }
                 self.keep(made).doing(staging)?
             }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fs::File;
 
 use super::Ticket;
+use super::deltas::deltas;
 use super::displaced::{refuse_open_files, written_to};
 use super::files::{Durable, sync, sync_together};
 use super::made::note_made;
@@ -79,7 +80,7 @@ fn prepare(
 ) -> Result<Journal, CommitError> {
     let mut staging = Staging::new(folder, lower);
     if ticket.originals.is_some() {
-        staging.note_states();
+        staging.note_made();
     }
     let Plan {
         mut steps,
@@ -90,11 +91,13 @@ fn prepare(
     let originals = match &ticket.originals {
         Some(retention) => {
             let recording = || "record the originals for an undo".to_owned();
+            let made = staging.take_made();
             let record = Record {
                 title: Cow::Borrowed(&ticket.title),
                 changes: Cow::Borrowed(layer.changes),
                 slots: originals,
-                left: staging.take_states(),
+                left: made.states,
+                deltas: deltas(layer.changes, &made.texts, lower),
             };
             private
                 .write_originals(folder, &ticket.id, &record, retention, durable)

@@ -60,9 +60,18 @@ impl Folder {
     }
 
     pub fn undo(&self, id: &str, ticket: &Ticket) -> Result<Restored, RestoreError> {
+        self.undo_or_skip(id, ticket, false)
+    }
+
+    pub fn undo_or_skip(
+        &self,
+        id: &str,
+        ticket: &Ticket,
+        skip_changed: bool,
+    ) -> Result<Restored, RestoreError> {
         let workspace = self.workspace();
         let view = self.layer(&workspace);
-        let restored = view.restore(&workspace, id)?;
+        let restored = view.restore(&workspace, id, skip_changed)?;
         view.commit(&workspace, ticket).unwrap();
         Ok(restored)
     }
@@ -118,7 +127,7 @@ fn an_undo_that_is_cut_off_anywhere_is_whole_or_never_was() {
             let after = tree(&folder.path);
             let workspace = folder.workspace();
             let view = folder.layer(&workspace);
-            view.restore(&workspace, "one").unwrap();
+            view.restore(&workspace, "one", false).unwrap();
             let run = || catch_unwind(AssertUnwindSafe(|| view.commit(&workspace, &kept("undo"))));
             let (undone, steps) = with(Some((at, Fault::Stop)), run);
             if at > steps {
@@ -183,7 +192,7 @@ fn nothing_that_came_later_is_overwritten_or_removed() {
             "a file was edited again",
             vec![put("a", b"new")],
             |at| fs::write(at.join("a"), "newer").unwrap(),
-            ("a", changed),
+            ("a", ConflictKind::Overlap { first: 1, last: 1 }),
         ),
         (
             "a new file was edited",
@@ -273,7 +282,7 @@ fn a_change_between_the_undo_and_its_commit_is_a_conflict() {
         folder.run(&[put("a", b"new"), remove("d/e/a")], &kept("one"));
         let workspace = folder.workspace();
         let view = folder.layer(&workspace);
-        view.restore(&workspace, "one").unwrap();
+        view.restore(&workspace, "one", false).unwrap();
         fs::write(folder.path.join(path), later).unwrap();
         let refused = view.commit(&workspace, &kept("undo"));
         assert!(refused.is_err(), "{path}: {refused:?}");
