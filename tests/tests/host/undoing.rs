@@ -65,6 +65,25 @@ async fn an_undo_of_what_has_changed_since_names_it_and_pushes_nothing() {
     assert_eq!(text(&puppet), "three");
 }
 
+#[tokio::test]
+async fn an_undo_is_merged_with_later_edits_and_names_lines_that_can_not_be() {
+    let (puppet, id) = rewritten(Some(UndoRetention::default())).await;
+    let path = puppet.workspace().join("a.txt");
+    fs::write(&path, "two\nthree\nfour\n").unwrap();
+    let refused = puppet.session.undo(Some(&id)).await.unwrap_err();
+    let expected = "a.txt has changed at lines 1–3, where the undo changes it too";
+    assert!(matches!(&refused, Error::Tool { message } if message.contains(expected)));
+
+    fs::write(&path, "1\n2\n3\n4\n").unwrap();
+    let steps = json!([{"do": "fs", "op": "write", "path": "a.txt", "text": "one\n2\n3\n4\n"}]);
+    let id = ActionId::from(puppet.push(airlock_tests::durable("Edit", steps)).await);
+    puppet.resolve(Resolution::apply("")).await.unwrap();
+    fs::write(&path, "one\n2\n3\nfour\n").unwrap();
+    puppet.session.undo(Some(&id)).await.unwrap();
+    puppet.resolve(Resolution::apply("")).await.unwrap();
+    assert_eq!(text(&puppet), "1\n2\n3\nfour\n");
+}
+
 /// A file that changes between the preview of an undo and its apply.
 #[tokio::test]
 async fn an_undo_never_overwrites_what_came_after_its_review() {

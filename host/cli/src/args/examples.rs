@@ -149,7 +149,10 @@ Examples:
 
   Decide about the undo later:
     airlock undo 438b --stage
-    airlock apply";
+    airlock apply
+
+  Leave what has changed since and can't be merged, and undo the rest:
+    airlock undo 438b --skip-changed";
 
 pub const LOG_EXAMPLES: &str = "\
 Examples:

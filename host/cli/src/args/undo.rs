@@ -18,9 +18,9 @@ use crate::failure::Failure;
 
 /// Undo an action that was applied: show the changes back, and ask
 ///
-/// Contents, names, permissions and links become as they were, all or nothing. If something else
-/// has changed the files since, nothing is undone, and the files are named. An undo can be undone,
-/// too.
+/// Contents, names, permissions and links become as they were, all or nothing. Texts that were
+/// edited since are merged with the undo, line by line. If something else has changed a file so that
+/// it can't be merged, nothing is undone, and the file is named. An undo can be undone, too.
 ///
 /// An apply keeps the files that it replaces and removes in the workspace's folder .airlock, for 7
 /// days and up to 1 GiB.
@@ -31,6 +31,10 @@ pub struct UndoArgs {
     /// one that was applied in the workspace]
     #[arg(value_parser = NonEmptyStringValueParser::new(), add = ArgValueCompleter::new(Ids))]
     pub id: Option<String>,
+
+    /// Leave the files as they are that have changed since and can't be merged, and undo the rest
+    #[arg(long)]
+    pub skip_changed: bool,
 
     /// Leave the undo pending, to be decided later
     #[arg(long, conflicts_with_all = ["yes", "reason"])]
@@ -73,10 +77,13 @@ impl UndoArgs {
         };
         let store = StoreOptions::from(args.store);
         let settings = configured::settings(&store.config, &given)?;
-        let params = match &args.id {
-            Some(id) => json!({ "action": id }),
-            None => json!({}),
-        };
+        let mut params = json!({});
+        if let Some(id) = &args.id {
+            params["action"] = json!(id);
+        }
+        if args.skip_changed {
+            params["skip_changed"] = json!(true);
+        }
         let reason = args.reason.unwrap_or_default();
         Ok(run::Request {
             plugin: UNDO.into(),

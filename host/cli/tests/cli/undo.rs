@@ -96,14 +96,35 @@ fn contents_permissions_and_removed_files_come_back() {
 fn a_file_that_has_changed_since_is_named_and_nothing_is_undone() {
     let (store, folder) = (Store::new(), folder(&["a.jpeg", "b.jpeg"]));
     apply_rename(&store, folder.path());
-    fs::write(folder.path().join("a.jpg"), "edited").unwrap();
+    fs::write(folder.path().join("a.jpg"), b"no text: \xff").unwrap();
     let refused = undo(&store, &folder, &[]);
     assert_ne!(refused.code, 0, "{refused:#?}");
     assert!(refused.stderr.contains("a.jpg has changed"), "{refused:#?}");
     assert!(!refused.stderr.contains("b.jpg"), "{refused:#?}");
     assert_eq!(names(&folder), ["a.jpg", "b.jpg"]);
-    let edited = fs::read_to_string(folder.path().join("a.jpg")).unwrap();
-    assert_eq!(edited, "edited");
+    let edited = fs::read(folder.path().join("a.jpg")).unwrap();
+    assert_eq!(edited, b"no text: \xff");
+
+    let skipped = undo(&store, &folder, &["--skip-changed"]);
+    assert_eq!(skipped.code, 0, "{skipped:#?}");
+    let expected = "Stays, since it has changed since: a.jpg.";
+    assert!(skipped.stdout.contains(expected), "{skipped:#?}");
+    assert_eq!(names(&folder), ["a.jpg", "b.jpeg"]);
+}
+
+#[test]
+fn later_edits_of_texts_are_merged_with_the_undo() {
+    let (store, folder) = (Store::new(), folder(&["a"]));
+    let path = folder.path().join("a");
+    fs::write(&path, "1\n2\n3\n4\n").unwrap();
+    let steps = json!([{"do": "fs", "op": "write", "path": "a", "text": "one\n2\n3\n4\n"}]);
+    apply(&store, folder.path(), steps);
+    fs::write(&path, "one\n2\n3\nfour\n").unwrap();
+    let undone = undo(&store, &folder, &[]);
+    assert_eq!(undone.code, 0, "{undone:#?}");
+    let expected = "Merged with later changes: a.";
+    assert!(undone.stdout.contains(expected), "{undone:#?}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "1\n2\n3\nfour\n");
 }
 
 #[test]

@@ -12,14 +12,15 @@ use crate::producer::UNDO;
 impl Session {
     /// Previews an undo of an applied action: one more action, which shows what it would change
     /// back and is decided like any other. Without an id, it is about the last action that was
-    /// applied in this workspace. An undo can be undone, too.
+    /// applied in this workspace. Texts that were edited since are merged. An undo can be undone,
+    /// too.
     ///
     /// The session needs the tool [`Undo`](crate::native::Undo).
     ///
     /// # Errors
     /// - [`Error::UnknownTool`] without that tool.
     /// - [`Error::Tool`] if the action can't be undone: nothing of it is kept, or something else
-    ///   has changed its files since.
+    ///   has changed its files since, so that they can't be merged.
     /// - Otherwise, those of [`call`](Self::call).
     pub async fn undo(&self, action: Option<&ActionId>) -> Result<CallOutcome, Error> {
         let params = match action {

@@ -228,7 +228,8 @@ impl ReadableFolder {
 }
 
 impl WritableFolder {
-    /// Makes the layer, which must be empty, undo a commit.
+    /// Makes the layer, which must be empty, undo a commit. For `skip_changed`, see
+    /// [`View::restore`].
     ///
     /// # Errors
     /// [`RestoreError`]. The layer may have some of the changes then.
@@ -236,8 +237,10 @@ impl WritableFolder {
         &self,
         workspace: &Workspace,
         commit: &str,
+        skip_changed: bool,
     ) -> Result<Restored, RestoreError> {
-        self.readable.view.restore(workspace, commit)
+        let view = &self.readable.view;
+        view.restore(workspace, commit, skip_changed)
     }
 
     /// `view` must have a layer.

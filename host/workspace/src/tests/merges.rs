@@ -147,6 +147,7 @@ fn a_merge_equals_that_of_git() {
         );
     }
     let conflicts = cases() - clean;
+    println!("{clean} merges, {conflicts} conflicts");
     assert!(clean > cases() / 4 && conflicts > cases() / 4, "{clean}");
 }
 

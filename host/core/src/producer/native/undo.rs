@@ -29,10 +29,15 @@ const MAX_CONFLICTS: usize = 20;
 
 const DESCRIPTION: &str = "Previews an undo of an action that was applied to the workspace: \
     contents, names, permissions and links become as they were. Nothing changes until \
-    the undo itself is applied. If its files have changed since, it fails and names them.";
+    the undo itself is applied. Texts that were edited since are merged with the undo, line by \
+    line. If a file can't be merged, it fails and names the file.";
+
+/// Follows the commit's id in the state of an undo that skips what has changed since.
+const SKIP_CHANGED: &str = " skip-changed";
 
 /// The tool `undo`. Its param `action` is the id of an applied action, or at least four of its
-/// first or last characters; without it, the tool undoes the last one. See
+/// first or last characters; without it, the tool undoes the last one. With `skip_changed`, files
+/// that have changed since and can't be merged stay as they are. See
 /// [`Session::undo`](crate::Session::undo).
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
@@ -58,6 +63,10 @@ impl NativeTool for Undo {
                     "type": "string",
                     "minLength": MIN_ID,
                     "description": "The id of an applied action, or at least 4 of its first or last characters. Default: the action that was applied last",
+                },
+                "skip_changed": {
+                    "type": "boolean",
+                    "description": "Leave the files as they are that have changed since and can't be merged, and undo the rest. Default: false",
                 },
             },
             "additionalProperties": false,
@@ -86,21 +95,35 @@ impl NativeTool for Undo {
             Some(named) => find(&kept, named)?,
             None => last(&kept, workspace.last_committed().map_err(unreadable)?)?,
         };
-        let restored = restore(&call.draft()?, &workspace, &commit.id)?;
+        let skips = params.get("skip_changed").and_then(Value::as_bool);
+        let skips = skips.unwrap_or_default();
+        let restored = restore(&call.draft()?, &workspace, &commit.id, skips)?;
         let title = &restored.title;
         let mut text = format!("Undoes \"{title}\", applied {}.", age(commit.committed));
-        text.push_str(&left(&restored));
-        let details = json!({ "undoes": commit.id, "title": title, "left": restored.left });
-        let action = ProposedAction::new(format!("Undo: {title}"), commit.id.as_bytes());
+        text.push_str(&differences(&restored));
+        let details = json!({
+            "undoes": commit.id,
+            "title": title,
+            "left": restored.left,
+            "merged": restored.merged,
+            "skipped": restored.skipped,
+        });
+        let suffix = if skips { SKIP_CHANGED } else { "" };
+        let state = format!("{}{suffix}", commit.id);
+        let action = ProposedAction::new(format!("Undo: {title}"), state);
         let action = action.details(Json::of_own(&details));
         Ok(Preview::of(result(text)).proposing(action))
     }
 
     fn apply(&self, action: &DecidedAction, call: &ApplyCall) -> Result<ToolResult, Error> {
-        let commit = String::from_utf8_lossy(&action.state);
-        let restored = restore(&call.folder()?, &call.kept()?, &commit)?;
+        let state = String::from_utf8_lossy(&action.state);
+        let (commit, skips) = match state.strip_suffix(SKIP_CHANGED) {
+            Some(commit) => (commit, true),
+            None => (&*state, false),
+        };
+        let restored = restore(&call.folder()?, &call.kept()?, commit, skips)?;
         let mut text = format!("Undid \"{}\".", restored.title);
-        text.push_str(&left(&restored));
+        text.push_str(&differences(&restored));
         Ok(result(text))
     }
 }
@@ -148,9 +171,19 @@ fn restore(
     folder: &WritableFolder,
     workspace: &Workspace,
     commit: &str,
+    skip_changed: bool,
 ) -> Result<Restored, Error> {
-    let restored = folder.restore(workspace, commit);
-    restored.map_err(|error| failed(&error))
+    let restored = folder.restore(workspace, commit, skip_changed);
+    restored.map_err(|error| match failed(&error) {
+        Error::Tool { mut message }
+            if !skip_changed && matches!(error, RestoreError::Changed(_)) =>
+        {
+            message
+                .push_str("\nWith skip_changed, these stay as they are, and the rest is undone.");
+            refusal(message)
+        }
+        failed => failed,
+    })
 }
 
 /// Returns the error for the caller, with each file that has changed.
@@ -163,8 +196,14 @@ fn failed(error: &RestoreError) -> Error {
             .to_owned();
     for conflict in conflicts.iter().take(MAX_CONFLICTS) {
         let what = match conflict.what {
-            ConflictKind::Changed => "has changed or is gone",
-            ConflictKind::Appeared => "is new and in the way",
+            ConflictKind::Changed => "has changed or is gone".to_owned(),
+            ConflictKind::Appeared => "is new and in the way".to_owned(),
+            ConflictKind::Overlap { first, last } if first == last => {
+                format!("has changed at line {first}, where the undo changes it too")
+            }
+            ConflictKind::Overlap { first, last } => {
+                format!("has changed at lines {first}–{last}, where the undo changes it too")
+            }
         };
         let _ = write!(message, "\n- {} {what}", conflict.path);
     }
@@ -176,12 +215,14 @@ fn failed(error: &RestoreError) -> Error {
     refusal(message)
 }
 
-/// Returns sentences about what stays as it is.
-fn left(restored: &Restored) -> String {
+/// Returns sentences about what will not be as it was before the action.
+fn differences(restored: &Restored) -> String {
     let mut text = String::new();
     let cases = [
         (&restored.left, "Stays, since something else is in it"),
         (&restored.permissions, "Keeps its permissions"),
+        (&restored.merged, "Merged with later changes"),
+        (&restored.skipped, "Stays, since it has changed since"),
     ];
     for (paths, what) in cases {
         if !paths.is_empty() {
