@@ -45,11 +45,6 @@ pub struct Change {
 }
 
 impl Change {
-    /// Returns the path before the change.
-    pub(crate) fn original_path(&self) -> &str {
-        self.from.as_deref().unwrap_or(&self.path)
-    }
-
     /// Creates a change of an object that was not moved, without side effects.
     fn in_place(path: String, before: Option<Facts>, after: Option<Facts>) -> Self {
         Self {

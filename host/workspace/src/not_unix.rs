@@ -123,7 +123,7 @@ methods! { View:
     fn take_reads(&self) -> ReadSet;
     fn changes(&self) -> io::Result<Vec<Change>>;
     fn commit(&self, to: &Workspace, ticket: &Ticket) -> Result<Committed, CommitError>;
-    fn restore(&self, workspace: &Workspace, id: &str) -> Result<Restored, RestoreError>;
+    fn restore(&self, workspace: &Workspace, id: &str, skip_changed: bool) -> Result<Restored, RestoreError>;
     fn keep_part(&self, changes: &[Change], left_out: &BTreeSet<usize>, contents: &BTreeMap<usize, Vec<u8>>) -> io::Result<()>;
 }
 
@@ -331,6 +331,8 @@ pub struct Restored {
     pub title: String,
     pub left: Vec<String>,
     pub permissions: Vec<String>,
+    pub merged: Vec<String>,
+    pub skipped: Vec<String>,
 }
 
 /// Folders that no process locks, and that are not removed if a process is killed.
