@@ -46,9 +46,9 @@ impl View {
     /// owner, group and extended attributes back as far as this process may set them; the changes
     /// list the others. Directories get only their permissions back, and hard links stay parted.
     ///
-    /// Texts that were edited since are merged by lines: they keep the later edits, and their owner,
-    /// group and extended attributes. Other later changes are conflicts. With `skip_changed`, what
-    /// has conflicts stays as it is, and the rest is undone.
+    /// Texts that were edited since are merged by lines: they keep the later edits, and their
+    /// owner, group and extended attributes. Other later changes are conflicts. With
+    /// `skip_changed`, what has conflicts stays as it is, and the rest is undone.
     ///
     /// # Errors
     /// [`RestoreError`].

@@ -30,6 +30,8 @@ mod two_hosts;
 #[cfg(test)]
 mod undo;
 #[cfg(test)]
+mod undo_as_git;
+#[cfg(test)]
 mod undo_kept;
 #[cfg(test)]
 mod undo_merged;
