@@ -143,7 +143,7 @@ async fn a_newer_schema_is_refused_by_both_versions_and_nothing_is_lost() {
         "{text}"
     );
     assert!(text.contains("use a newer airlock"), "{text}");
-    set("9");
+    set("10");
     assert_eq!(ids(&connect(&url).await, &stack).await, ["one"]);
 }
 
@@ -182,7 +182,7 @@ async fn a_host_that_is_connected_while_a_newer_one_changes_the_tables_says_so_a
     assert_eq!(kind(store.renew(&lease()).await), newer);
     assert_eq!(kind(store.requeue(lease(), "no").await), newer);
     assert_eq!(kind(store.open_actions(Scope::All).await), newer);
-    set("9");
+    set("10");
     assert_eq!(ids(&store, &stack).await, ["one"]);
     store.requeue(lease(), "it failed").await.unwrap();
     assert_eq!(ids(&store, &stack).await, ["two", "one"]);
