@@ -56,7 +56,8 @@ pub(super) fn deltas(
 /// Returns the change to a text; `None` if the file is no text, or was none.
 fn delta(change: &Change, content: &Content, lower: &Lower) -> Option<Vec<Hunk>> {
     let (before, after) = (change.before.as_ref()?, change.after.as_ref()?);
-    if before.kind != Kind::File || before.digest == after.digest || before.size > TEXT {
+    let is_large = before.size > TEXT || content.len() > TEXT;
+    if before.kind != Kind::File || before.digest == after.digest || is_large {
         return None;
     }
     // If the original can't be read, or is another file by now, the commit fails anyway.
