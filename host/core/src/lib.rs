@@ -146,5 +146,5 @@ pub use airlock_model::policy::Policy;
 pub use engine::{Engine, EngineBuilder};
 pub use modules::*;
 pub use plugin::Plugin;
-pub use session::{Session, SessionBuilder, UndoRetention, undoable};
+pub use session::{Originals, Session, SessionBuilder, UndoRetention, originals};
 pub use tenant::Tenant;

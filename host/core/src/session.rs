@@ -47,7 +47,7 @@ pub use approval::{Approval, ApprovalRequest, Approver, ConfirmRequest, Confirma
 pub use builder::SessionBuilder;
 pub use cancellable::Cancellable;
 pub use decide::{APPLY_UNDONE, Discarded, RecoveredAction, StandingHandler, StandingResult};
-pub use place::{UndoRetention, undoable};
+pub use place::{Originals, UndoRetention, originals};
 pub use reviewing::Review;
 pub use tools::ProducerWithPolicy;
 

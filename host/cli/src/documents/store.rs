@@ -21,6 +21,10 @@ pub struct StoreStats {
     pub lost: u64,
     /// The number of pending actions, including interrupted and lost ones.
     pub pending: u64,
+    /// The files that applies have replaced and removed in this folder and that are kept for an
+    /// undo; omitted if the folder has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub originals: Option<OriginalsStats>,
     /// The bytes of pending actions.
     pub pending_bytes: u64,
     /// The bytes of the plugins.
@@ -39,6 +43,20 @@ pub struct StoreStats {
     pub store: String,
     /// The number of actions that can't be read; null if there are too many actions to look.
     pub unreadable: Option<usize>,
+}
+
+/// What is kept in a folder for an undo.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OriginalsStats {
+    /// The number of applies that can be undone.
+    pub applies: usize,
+    /// The total size of the files in bytes.
+    pub bytes: u64,
+    /// The maximum size in bytes.
+    pub limit: u64,
+    /// The age up to which they are kept, such as `7d`.
+    pub retention: String,
 }
 
 /// The problems of a store, of `store check`.

@@ -224,3 +224,25 @@ fn folder_with(name: &str, text: &str) -> TempDir {
     fs::write(folder.path().join(name), text).unwrap();
     folder
 }
+
+#[test]
+fn the_space_of_what_can_be_undone_is_shown_with_its_limits() {
+    let (store, folder) = (Store::new(), folder(&["kept"]));
+    let stats = store.json(folder.path(), &["store", "stats"]);
+    assert_eq!(stats.get("originals"), None, "{stats:#}");
+    for text in ["other", "another"] {
+        let write = json!([{"do": "fs", "op": "write", "path": "kept", "text": text}]);
+        apply(&store, folder.path(), write);
+    }
+    let stats = store.json(folder.path(), &["store", "stats"]);
+    let originals = &stats["originals"];
+    assert_eq!(originals["applies"], 2, "{stats:#}");
+    assert!(originals["bytes"].as_u64().unwrap() > 9, "{stats:#}");
+    assert_eq!(originals["limit"], 1 << 30);
+    assert_eq!(originals["retention"], "7d");
+    let shown = store.airlock(folder.path(), &["store", "stats"]).run();
+    assert!(
+        shown.stdout.contains("2 applies in this folder"),
+        "{shown:#?}"
+    );
+}

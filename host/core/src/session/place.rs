@@ -18,7 +18,7 @@ use crate::pushing::SessionContext;
 use crate::workspace::WorkspaceFolder;
 pub(super) use opening::{Opened, open};
 pub(super) use record::{CommitRecord, Committed, encode};
-pub use retention::{UndoRetention, undoable};
+pub use retention::{Originals, UndoRetention, originals};
 
 /// The place in which a session applies actions: its workspace and machine.
 pub(super) struct Place {

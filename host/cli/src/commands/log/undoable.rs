@@ -28,8 +28,8 @@ impl Undoable {
         };
         let kept = self.0.entry(Arc::clone(workspace)).or_insert_with(|| {
             // If the workspace is gone, nothing in it can be undone.
-            let kept = airlock_host::undoable(workspace).unwrap_or_default();
-            kept.into_iter().collect()
+            let kept = airlock_host::originals(workspace).unwrap_or_default();
+            kept.into_iter().map(|it| it.action).collect()
         });
         kept.contains(&record.action.id)
     }

@@ -1,13 +1,17 @@
 //! `airlock store stats` and `check`: how much is stored, and whether it is intact.
 
-use airlock_desk::store::{self, StoreOptions, WhenMissing};
+use std::path::Path;
+
+use airlock_desk::store::{self, Store, StoreOptions, WhenMissing};
+use airlock_host::UndoRetention;
 use airlock_render::{Block, Line, Role};
 
 use super::bounds;
-use crate::documents::store::{StoreCheck, StoreStats};
+use crate::commands::context::undo_retention;
+use crate::documents::store::{OriginalsStats, StoreCheck, StoreStats};
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::{Output, on_stderr};
-use crate::terminal::size;
+use crate::terminal::{size, time};
 
 /// The most open actions that are read to compute a number that stores don't keep.
 const READ: u64 = 5_000;
@@ -26,6 +30,8 @@ pub async fn stats(store: &StoreOptions, out: &mut Output) -> Result<Exit, Failu
         _ => None,
     };
     let location = store.location();
+    let originals = originals(&store)?;
+    let undo = originals.as_ref().map(undo_text);
     out.json(&StoreStats {
         applied: stats.applied,
         bytes: stats.bytes,
@@ -33,6 +39,7 @@ pub async fn stats(store: &StoreOptions, out: &mut Output) -> Result<Exit, Failu
         interrupted: stats.interrupted,
         limit,
         lost: stats.lost,
+        originals,
         pending: stats.pending,
         pending_bytes: stats.pending_bytes,
         plugin_bytes: stats.plugin_bytes,
@@ -68,6 +75,9 @@ pub async fn stats(store: &StoreOptions, out: &mut Output) -> Result<Exit, Failu
     let mut block = facts.into_iter().fold(title, |block, (name, text)| {
         block.own_fact(NAMES, name, &text)
     });
+    if let Some(text) = undo {
+        block = block.own_fact(NAMES, "for undo", &text);
+    }
     let text = match unreadable {
         Some(0) => None,
         Some(count) => Some(format!(
@@ -80,6 +90,32 @@ pub async fn stats(store: &StoreOptions, out: &mut Output) -> Result<Exit, Failu
     }
     out.show(&block);
     Ok(Exit::Done)
+}
+
+/// Returns what applies have kept in the current folder.
+fn originals(store: &Store) -> Result<Option<OriginalsStats>, Failure> {
+    let UndoRetention { time, bytes: limit } = undo_retention(store)?;
+    // In a folder that can't be read, nothing was applied by this user.
+    let kept = airlock_host::originals(Path::new(".")).unwrap_or_default();
+    Ok((!kept.is_empty()).then(|| OriginalsStats {
+        applies: kept.len(),
+        bytes: kept.iter().map(|it| it.bytes).sum(),
+        limit,
+        retention: time::option(time),
+    }))
+}
+
+fn undo_text(originals: &OriginalsStats) -> String {
+    let applies = match originals.applies {
+        1 => "1 apply".to_owned(),
+        several => format!("{several} applies"),
+    };
+    format!(
+        "{applies} in this folder, {}; kept for {} and up to {}",
+        size::human(originals.bytes),
+        originals.retention,
+        size::human(originals.limit)
+    )
 }
 
 pub async fn check(store: &StoreOptions, out: &mut Output) -> Result<Exit, Failure> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use airlock_model::effects::Effects;
 use airlock_model::error::Error;
@@ -39,13 +39,25 @@ impl UndoRetention {
     }
 }
 
+/// An applied action whose originals are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Originals {
+    /// The action.
+    pub action: ActionId,
+    /// The time of the apply.
+    pub applied: SystemTime,
+    /// The total size of what is kept, in bytes.
+    pub bytes: u64,
+}
+
 /// Returns the applied actions of a workspace whose originals are kept, in the order in which they
 /// were applied. One of them can be undone if its files have not changed since.
 ///
 /// # Errors
 /// [`Error::Workspace`] if the workspace can't be opened, and [`Error::NotCommitted`] if an
 /// interrupted commit in it can't be finished.
-pub fn undoable(workspace: &Path) -> Result<Vec<ActionId>, Error> {
+pub fn originals(workspace: &Path) -> Result<Vec<Originals>, Error> {
     let unusable = |error| Error::workspace(workspace, error);
     let folder = WorkspaceFolder::at(workspace, Machine::this().clone()).map_err(unusable)?;
     if !folder.has_private().map_err(unusable)? {
@@ -54,5 +66,10 @@ pub fn undoable(workspace: &Path) -> Result<Vec<ActionId>, Error> {
     let kept = open(&Arc::new(folder))?
         .originals()
         .map_err(Error::not_committed)?;
-    Ok(kept.into_iter().map(|it| it.id.into()).collect())
+    let kept = kept.into_iter().map(|it| Originals {
+        action: it.id.into(),
+        applied: it.committed,
+        bytes: it.bytes,
+    });
+    Ok(kept.collect())
 }

@@ -151,6 +151,12 @@ pub fn add_store(examples: &mut Examples) {
         discarded: 3,
         interrupted: 4,
         limit: None,
+        originals: Some(OriginalsStats {
+            applies: 2,
+            bytes: 3,
+            limit: 4,
+            retention: "7d".to_owned(),
+        }),
         lost: 5,
         pending: 6,
         pending_bytes: 7,
