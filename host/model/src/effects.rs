@@ -5,6 +5,8 @@ mod difference;
 mod edits;
 mod facts;
 mod hunks;
+mod git_binary;
+mod patch;
 mod record;
 mod selection;
 mod side_effects;
@@ -21,6 +23,8 @@ use crate::visible::{is_invisible, quoted};
 pub use difference::Difference;
 pub use facts::{Facts, Identity, ObjectKind};
 pub use hunks::Hunk;
+pub use git_binary::git_binary;
+pub use patch::{NoPatch, NotInPatch};
 pub use record::{EffectsRecord, PackedEffects, Seed};
 pub use selection::{AppliedPart, Choice, EditedFile, LeftOut, PartlyApplied, Selection};
 pub use side_effects::{OwnerChange, SideEffects};
@@ -79,6 +83,10 @@ pub struct Change {
     /// The reason why changed contents have no diff.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
+    /// The difference of a binary file that is not too long, as it is in a
+    /// [patch for git](Effects::git_patch). For people only, like the diff.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binary: Option<String>,
     /// Side effects on the file.
     #[serde(
         default,
@@ -164,6 +172,7 @@ impl Change {
             after: None,
             diff: None,
             withheld: None,
+            binary: None,
             side_effects: SideEffects::default(),
         }
     }
@@ -313,7 +322,9 @@ impl Effects {
 
     /// Removes file contents.
     pub(crate) fn drop_contents(&mut self) {
-        self.changes.iter_mut().for_each(|it| it.diff = None);
+        for change in &mut self.changes {
+            (change.diff, change.binary) = (None, None);
+        }
     }
 
     /// Returns true if both effects do the same.
@@ -339,13 +350,6 @@ impl Effects {
         let mut summary = self.summary();
         summary.problem = summary.problem.map(|it| quoted(&it));
         summary.to_string()
-    }
-
-    /// Returns the diffs of all changed files, one after the other, in the unified format. Files
-    /// without a diff, such as binary ones, are missing: [`changes`](Self::changes) has all.
-    pub fn unified_diff(&self) -> String {
-        let diffs = self.changes.iter().filter_map(|it| it.diff.as_deref());
-        diffs.collect()
     }
 
     /// Returns a sentence and a line for each change, for a model: paths and kinds, without

@@ -46,14 +46,20 @@ pub(crate) fn quoted(label: &str) -> String {
     quoted
 }
 
-/// Returns the name of a side of a diff as git writes it: `a/` or `b/` and the path, in quotes with
-/// escapes if the path has characters that could end the line or not be seen.
+/// Returns the name of a side of a diff as git writes it: `a/` or `b/` and the path, quoted like a
+/// [path](git_path).
 pub fn side_of_diff(side: &str, path: &str) -> String {
+    git_path(&format!("{side}/{path}"))
+}
+
+/// Returns a path as git writes it: in quotes with escapes if it has characters that could end the
+/// line or not be seen.
+pub(crate) fn git_path(path: &str) -> String {
     let is_hidden = |c: char| c.is_control() || is_invisible(c) || matches!(c, '"' | '\\');
     if !path.chars().any(is_hidden) {
-        return format!("{side}/{path}");
+        return path.to_owned();
     }
-    let mut quoted = format!("\"{side}/");
+    let mut quoted = "\"".to_owned();
     for c in path.chars() {
         match c {
             '\n' => quoted.push_str("\\n"),

@@ -1,10 +1,13 @@
 //! Describes the changes of a layer for the decider.
 
+#[cfg(test)]
+mod patches;
+
 use std::io;
 use std::time::{Duration, Instant};
 
 use airlock_model::effects::{
-    Change, ChangeKind, Facts, Identity, ObjectKind, OwnerChange, SideEffects, Withheld,
+    Change, ChangeKind, Facts, Identity, ObjectKind, OwnerChange, SideEffects, Withheld, git_binary,
 };
 use airlock_model::visible::side_of_diff;
 use airlock_workspace::{self as workspace, Kind, OpenOptions, Opened, View};
@@ -23,6 +26,10 @@ const DIFFS: usize = 1 << 20;
 /// valid diff, only a longer one.
 const DIFF_TIME: Duration = Duration::from_millis(500);
 
+/// Maximum bytes of the binary files of one action, before and after the change, whose differences
+/// are kept. Compressing them takes 20 milliseconds.
+const BINARIES: u64 = 1 << 20;
+
 /// Context lines around a difference.
 const CONTEXT: usize = 3;
 
@@ -35,6 +42,7 @@ pub(crate) fn changes_of(view: &View, before: Option<&View>) -> io::Result<Vec<C
     let mut changes = listed_changes(&view.changes()?);
     if let Some(before) = before {
         let deadline = Instant::now() + DIFF_TIME;
+        let mut binaries = BINARIES;
         let mut held = 0;
         for at in 0..changes.len() {
             let change = &mut changes[at];
@@ -46,7 +54,12 @@ pub(crate) fn changes_of(view: &View, before: Option<&View>) -> io::Result<Vec<C
                     held += diff.len();
                     change.diff = Some(diff);
                 }
-                Err(why) => change.withheld = why,
+                Err(why) => {
+                    change.withheld = why;
+                    if why == Some(Withheld::Binary) {
+                        change.binary = binary(change, view, before, &mut binaries);
+                    }
+                }
             }
             // Bounds their memory.
             if held > 4 * DIFFS {
@@ -171,12 +184,34 @@ fn diff(
         (_, None) => (names.0, "/dev/null".to_owned()),
         _ => names,
     };
+    // Only these end a line for other programs, and not carriage returns.
+    let [old, new] = [&old, &new].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
     let diff = TextDiff::configure()
         .deadline(deadline)
-        .diff_lines(&old, &new);
+        .newline_terminated(true)
+        .diff_slices(&old, &new);
     let mut unified = diff.unified_diff();
     let unified = unified.context_radius(CONTEXT).header(&names.0, &names.1);
     Ok(unified.to_string())
+}
+
+/// Returns the difference of a binary file, and subtracts its contents from `left`. Returns `None`
+/// if they are too long or can't be read.
+fn binary(change: &Change, view: &View, before: &View, left: &mut u64) -> Option<String> {
+    let old_path = change.from.as_deref().unwrap_or(&change.path);
+    let size = |facts: &Option<Facts>| facts.as_ref().map(|it| it.size);
+    let sizes = [size(&change.before), size(&change.after)];
+    if sizes.iter().flatten().any(|size| *size > DIFFED) {
+        return None;
+    }
+    *left = left.checked_sub(sizes.iter().flatten().sum())?;
+    let read = |view, path, size: Option<u64>| match size {
+        Some(size) => contents(view, path, size).map(Some),
+        None => Some(None),
+    };
+    let old = read(before, old_path, sizes[0])?;
+    let new = read(view, &change.path, sizes[1])?;
+    Some(git_binary(old.as_deref(), new.as_deref()))
 }
 
 /// Returns the contents of a file, or an empty text if there is none.
