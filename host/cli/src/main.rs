@@ -93,6 +93,9 @@ fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Fai
         Command::Policy(PolicyCommand::Explain(args)) => {
             block_on(policy::explain(&args.id, &args.store.into(), verbose, out))
         }
+        Command::Show(args) if args.patch => {
+            block_on(show::patch(&args.id, &args.store.into(), verbose, out))
+        }
         Command::Show(args) => block_on(show::show(&args.id, &args.store.into(), verbose, out)),
         Command::Resolve(args) => block_on(resolve::resolve(&args.request()?, verbose, out)),
         Command::Apply(args) => {

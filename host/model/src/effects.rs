@@ -24,7 +24,7 @@ pub use difference::Difference;
 pub use facts::{Facts, Identity, ObjectKind};
 pub use hunks::Hunk;
 pub use git_binary::git_binary;
-pub use patch::{NoPatch, NotInPatch};
+pub use patch::NoPatch;
 pub use record::{EffectsRecord, PackedEffects, Seed};
 pub use selection::{AppliedPart, Choice, EditedFile, LeftOut, PartlyApplied, Selection};
 pub use side_effects::{OwnerChange, SideEffects};

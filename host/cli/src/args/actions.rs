@@ -75,6 +75,10 @@ pub struct ShowArgs {
     #[arg(value_parser = NonEmptyStringValueParser::new(), add = ArgValueCompleter::new(Ids))]
     pub id: String,
 
+    /// Print only the changes, as a patch for `git apply`; fails if contents are missing in it
+    #[arg(long, conflicts_with = "json")]
+    pub patch: bool,
+
     #[command(flatten)]
     pub store: StoreArgs,
 

@@ -101,6 +101,7 @@ pub const SHOW_EXAMPLES: &str = "\
 Examples:
   airlock show d939438b
   airlock show 438b > preview.txt
+  airlock show 438b --patch | git apply --check
   airlock show 01a2005d-d50a-7498-954a-3c20d939438b --json | jq .details";
 
 pub const RESOLVE_EXAMPLES: &str = "\

@@ -1,5 +1,7 @@
 //! `airlock show`: shows everything that is known about an action.
 
+mod patch;
+
 use airlock_desk::store::{self, Store, StoreOptions, WhenMissing};
 use airlock_host::effects::Effects;
 use airlock_host::pending::CallRecord;
@@ -12,6 +14,8 @@ use crate::documents::actions::Record;
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
 use crate::terminal::time;
+
+pub use patch::patch;
 
 pub async fn show(
     id: &str,

@@ -7,56 +7,56 @@ use std::io;
 use super::{Change, Effects, Facts, ObjectKind, Withheld, plain_path};
 use crate::visible::{git_path, side_of_diff};
 
-/// The change of an action that a patch can't contain.
+/// The reason why there is no patch, mostly with the path of a file below the workspace.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct NoPatch {
-    /// The path below the workspace.
-    pub path: String,
-    /// The reason.
-    pub reason: NotInPatch,
-}
-
-/// The reason why a patch can't contain a change.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum NotInPatch {
+pub enum NoPatch {
+    /// The host did not see the changes.
+    Unverified,
     /// The file's name suggests that it holds a secret.
-    Secret,
+    Secret(String),
     /// The contents are too long to be kept.
-    TooLong,
+    TooLong(String),
     /// The contents were not kept.
-    NotKept,
+    NotKept(String),
     /// The names of the files in a renamed directory are not known.
-    Directory(io::Error),
+    Directory(String, io::Error),
     /// Git has only files, directories and links.
-    Special,
+    Special(String),
     /// Git never changes a file in a directory with the name `.git`.
-    OfGit,
+    OfGit(String),
 }
 
 /// Formats a sentence without its full stop. Paths come from guests and are quoted unless all
 /// characters are plain.
 impl fmt::Display for NoPatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = plain_path(&self.path);
-        match &self.reason {
-            NotInPatch::Secret => write!(
+        match self {
+            NoPatch::Unverified => f.write_str("the host has not seen its changes"),
+            NoPatch::Secret(path) => write!(
                 f,
-                "the contents of {path} were not kept: it is likely to hold a secret"
+                "the contents of {} were not kept, because it is likely to hold a secret",
+                plain_path(path)
             ),
-            NotInPatch::TooLong => {
-                write!(f, "the contents of {path} were not kept: they are too long")
+            NoPatch::TooLong(path) => write!(
+                f,
+                "the contents of {} were not kept, because they are too long",
+                plain_path(path)
+            ),
+            NoPatch::NotKept(path) => {
+                write!(f, "the contents of {} were not kept", plain_path(path))
             }
-            NotInPatch::NotKept => write!(f, "the contents of {path} were not kept"),
-            NotInPatch::Directory(error) => {
-                write!(
-                    f,
-                    "the files in the renamed directory {path} are not known: {error}"
-                )
+            NoPatch::Directory(path, error) => write!(
+                f,
+                "the files in the renamed directory {} are not known: {error}",
+                plain_path(path)
+            ),
+            NoPatch::Special(path) => {
+                write!(f, "{} is neither a file nor a link", plain_path(path))
             }
-            NotInPatch::Special => write!(f, "{path} is neither a file nor a link"),
-            NotInPatch::OfGit => write!(f, "git does not change files like {path}"),
+            NoPatch::OfGit(path) => {
+                write!(f, "git does not change files such as {}", plain_path(path))
+            }
         }
     }
 }
@@ -84,6 +84,9 @@ impl Effects {
         &self,
         files_in: impl FnMut(&str) -> io::Result<Vec<String>>,
     ) -> Result<String, NoPatch> {
+        if !self.verified {
+            return Err(NoPatch::Unverified);
+        }
         let mut patch = String::new();
         // Another file may take the place of a deleted one.
         let (deleted, others): (Vec<_>, Vec<_>) =
@@ -113,10 +116,8 @@ impl Effects {
         moved.sort_by_key(|(from, _)| std::cmp::Reverse(from.len()));
         let mut files = BTreeMap::new();
         for (from, to) in moved {
-            let found = files_in(from).map_err(|error| NoPatch {
-                path: from.to_owned(),
-                reason: NotInPatch::Directory(error),
-            })?;
+            let found =
+                files_in(from).map_err(|error| NoPatch::Directory(from.to_owned(), error))?;
             for file in found {
                 if let Some(rest) = file.strip_prefix(from)
                     && !listed.contains(&file)
@@ -150,20 +151,16 @@ fn mode(facts: &Facts) -> &'static str {
 }
 
 fn add(patch: &mut String, change: &Change) -> Result<(), NoPatch> {
-    let cannot = |reason| NoPatch {
-        path: change.path.clone(),
-        reason,
-    };
     let (before, after) = (change.before.as_ref(), change.after.as_ref());
     if is_directory(&change.before) || is_directory(&change.after) {
         return Ok(());
     }
     let mut sides = [before, after].into_iter().flatten();
     if sides.any(|it| it.object == ObjectKind::Special) {
-        return Err(cannot(NotInPatch::Special));
+        return Err(NoPatch::Special(change.path.clone()));
     }
     let from = change.from.as_deref().unwrap_or(&change.path);
-    let contents = contents(change, from).map_err(cannot)?;
+    let contents = contents(change, from)?;
     let modes = match (before.map(mode), after.map(mode)) {
         // Git must know that a renamed link makes room for a directory.
         (Some(old), Some(new)) if old == new && (from == change.path || old != LINK) => {
@@ -191,10 +188,7 @@ fn begin(
 ) -> Result<(), NoPatch> {
     for path in [from, to] {
         if path.split('/').any(|it| it.eq_ignore_ascii_case(".git")) {
-            return Err(NoPatch {
-                path: path.to_owned(),
-                reason: NotInPatch::OfGit,
-            });
+            return Err(NoPatch::OfGit(path.to_owned()));
         }
     }
     let names = (side_of_diff("a", from), side_of_diff("b", to));
@@ -210,7 +204,7 @@ fn begin(
 }
 
 /// Returns the difference of the contents; empty if there is none.
-fn contents(change: &Change, from: &str) -> Result<String, NotInPatch> {
+fn contents(change: &Change, from: &str) -> Result<String, NoPatch> {
     if let Some(difference) = change.diff.as_ref().or(change.binary.as_ref()) {
         return Ok(difference.clone());
     }
@@ -224,13 +218,14 @@ fn contents(change: &Change, from: &str) -> Result<String, NotInPatch> {
         (Some(before), Some(after)) => (before.size, &before.digest) == (after.size, &after.digest),
         (one, other) => one.or(other).is_none_or(|it| it.size == 0),
     };
+    let path = || change.path.clone();
     match change.withheld {
         _ if is_same => Ok(String::new()),
-        Some(Withheld::Secret) => Err(NotInPatch::Secret),
-        Some(Withheld::TooLong | Withheld::Binary) => Err(NotInPatch::TooLong),
+        Some(Withheld::Secret) => Err(NoPatch::Secret(path())),
+        Some(Withheld::TooLong | Withheld::Binary) => Err(NoPatch::TooLong(path())),
         // Large files that are removed are not read.
-        None if before.is_some_and(|it| it.digest.is_none()) => Err(NotInPatch::TooLong),
-        None => Err(NotInPatch::NotKept),
+        None if before.is_some_and(|it| it.digest.is_none()) => Err(NoPatch::TooLong(path())),
+        None => Err(NoPatch::NotKept(path())),
     }
 }
 
