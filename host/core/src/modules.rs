@@ -34,8 +34,9 @@ pub mod effects {
     pub use crate::workspace::needs;
     pub use airlock_model::effects::{
         ActionEffects, AppliedPart, Change, ChangeKind, Choice, Counts, Difference, EditedFile,
-        Effects, EffectsRecord, EffectsSummary, Facts, Hunk, Identity, LeftOut, NoPatch, ObjectKind,
-        OwnerChange, PackedEffects, PartlyApplied, Seed, Selection, SideEffects, Withheld,
+        Effects, EffectsRecord, EffectsSummary, Facts, Hunk, Identity, LeftOut, NoPatch,
+        ObjectKind, OwnerChange, PackedEffects, PartlyApplied, Seed, Selection, SideEffects,
+        Withheld,
     };
     pub use airlock_workspace::Needs;
 }

@@ -4,8 +4,8 @@
 mod difference;
 mod edits;
 mod facts;
-mod hunks;
 mod git_binary;
+mod hunks;
 mod patch;
 mod record;
 mod selection;
@@ -22,8 +22,8 @@ use crate::visible::{is_invisible, quoted};
 
 pub use difference::Difference;
 pub use facts::{Facts, Identity, ObjectKind};
-pub use hunks::Hunk;
 pub use git_binary::git_binary;
+pub use hunks::Hunk;
 pub use patch::NoPatch;
 pub use record::{EffectsRecord, PackedEffects, Seed};
 pub use selection::{AppliedPart, Choice, EditedFile, LeftOut, PartlyApplied, Selection};
