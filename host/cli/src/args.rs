@@ -7,6 +7,7 @@ pub mod completing;
 mod config;
 pub mod configured;
 mod examples;
+mod log;
 pub mod manual;
 #[cfg(feature = "author")]
 mod new;
@@ -38,11 +39,12 @@ use crate::commands::run;
 use crate::failure::Failure;
 use crate::terminal::output::Format;
 
-use actions::{DecisionArgs, LogArgs, PendingArgs, RefreshArgs, ResolveArgs, ShowArgs};
+use actions::{DecisionArgs, PendingArgs, RefreshArgs, ResolveArgs, ShowArgs};
 #[cfg(feature = "author")]
 use build::BuildArgs;
 use completing::{Plugins, Tools};
 use config::ConfigCommand;
+use log::LogArgs;
 use manual::ManualArgs;
 #[cfg(feature = "author")]
 use new::NewArgs;

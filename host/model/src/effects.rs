@@ -1,6 +1,7 @@
 //! The effects of an action on the workspace, as the host saw them in a rehearsal or during an
 //! apply. Tools can't influence them.
 
+mod action;
 mod difference;
 mod edits;
 mod facts;
@@ -17,9 +18,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
-use crate::pending::ActionId;
 use crate::visible::{is_invisible, quoted};
 
+pub use action::ActionEffects;
 pub use difference::Difference;
 pub use facts::{Facts, Identity, ObjectKind};
 pub use git_binary::git_binary;
@@ -377,24 +378,6 @@ const MAX_PROBLEM_BYTES: usize = 1000;
 
 /// The maximum number of changes that a model gets by path. [`Effects::changes`] has all of them.
 const MAX_LISTED_CHANGES: usize = 50;
-
-/// The effects of one action in a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct ActionEffects {
-    /// The action.
-    pub action: ActionId,
-    /// The effects.
-    #[serde(flatten)]
-    pub effects: Effects,
-}
-
-impl ActionEffects {
-    /// Creates the entry of an action.
-    pub fn new(action: ActionId, effects: Effects) -> Self {
-        Self { action, effects }
-    }
-}
 
 fn is_false(it: &bool) -> bool {
     !it

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use airlock_model::actor::{Actor, DecidedBy, Evidence};
 use airlock_model::call_record::CallRecord;
-use airlock_model::effects::{AppliedPart, EffectsSummary};
+use airlock_model::effects::EffectsSummary;
 use airlock_model::json;
 use airlock_model::pending::{
     ActionState, DEFAULT_SOURCE_TOOL_NAME, Decision, PendingAction, StackedAction,
@@ -79,20 +79,6 @@ impl Block {
             Some(resolved) => block.with_resolved(resolved, &when),
             None => block,
         }
-    }
-
-    /// Returns a block with what an apply left out or what a person edited.
-    pub fn part(part: &AppliedPart) -> Self {
-        let heading = Line::new().with_role(Role::Note, "Applied in part:");
-        let lines = part.lines().into_iter();
-        let block = lines.fold(Block::from(heading), |block, line| {
-            let line = Line::new().with_quoted(Role::Plain, line);
-            block.line(line.indented(2).hanging(2))
-        });
-        let edits = part.edited.iter();
-        edits.fold(block, |block, file| {
-            block.block(Block::new().text(&file.diff).indented(4))
-        })
     }
 
     /// Returns a block with the beginning of an action's details. Empty if there are none.

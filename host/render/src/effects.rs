@@ -1,7 +1,9 @@
 //! The effects of an action on the workspace.
 
 use airlock_model::content::Content;
-use airlock_model::effects::{Change, Effects, EffectsSummary, Facts, Identity, Withheld};
+use airlock_model::effects::{
+    AppliedPart, Change, Effects, EffectsSummary, Facts, Identity, Withheld,
+};
 
 use super::{Block, Line, Role};
 
@@ -38,6 +40,20 @@ impl Block {
                 }
                 None => block,
             }
+        })
+    }
+
+    /// Returns a block with what an apply left out or what a person edited.
+    pub fn part(part: &AppliedPart) -> Self {
+        let heading = Line::new().with_role(Role::Note, "Applied in part:");
+        let lines = part.lines().into_iter();
+        let block = lines.fold(Block::from(heading), |block, line| {
+            let line = Line::new().with_quoted(Role::Plain, line);
+            block.line(line.indented(2).hanging(2))
+        });
+        let edits = part.edited.iter();
+        edits.fold(block, |block, file| {
+            block.block(Block::new().text(&file.diff).indented(4))
         })
     }
 
