@@ -90,6 +90,9 @@ pub struct Change {
     /// The reason why changed contents have no diff.
     #[serde(skip_serializing_if = "Option::is_none")]
     withheld: Option<Withheld>,
+    /// The difference of a binary file that is not too long, as it is in a patch for git.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    binary: Option<String>,
     #[serde(rename = "sideEffects", skip_serializing_if = "is_empty")]
     side_effects: SideEffects,
 }

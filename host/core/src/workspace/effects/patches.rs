@@ -192,7 +192,12 @@ struct Folders {
 
 impl Folders {
     fn new(seed: u64) -> Self {
-        let temporary = TempDir::new().unwrap();
+        let memory = Path::new("/dev/shm");
+        let temporary = if memory.is_dir() {
+            TempDir::new_in(memory).unwrap()
+        } else {
+            TempDir::new().unwrap()
+        };
         let folder = |name| {
             let folder = temporary.path().join(name);
             fs::create_dir(&folder).unwrap();
