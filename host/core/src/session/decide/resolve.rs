@@ -84,7 +84,10 @@ impl Decisions {
             self.reviews
                 .demand_reviewed(review, resolution, is_by_model)?;
         }
-        check_part(&asked.resolution, review.as_deref())?;
+        // If the action is missing, the claim reports it.
+        if let Some(review) = &review {
+            check_part(&asked.resolution, Some(review))?;
+        }
         let has_reviewed = self.approve(asked, review.as_deref(), cancel).await?;
         self.refuse_unrecovered(&asked.resolution).await?;
         let held = self.claim(asked).await?;
@@ -125,6 +128,7 @@ impl Decisions {
             self.reviews
                 .demand_reviewed(review, resolution, check.is_by_model)?;
         }
+        check_part(resolution, review.as_deref())?;
         self.carry_out(held, asked, review, cancel).await
     }
 
