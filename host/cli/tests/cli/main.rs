@@ -43,6 +43,7 @@ mod packages;
 mod pages;
 mod params;
 mod part;
+mod patch;
 #[cfg(unix)]
 mod pipes;
 mod rehearsing;
