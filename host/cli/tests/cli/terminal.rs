@@ -110,8 +110,7 @@ impl Terminal {
 
     #[track_caller]
     pub fn asks(&mut self, answer: &str) -> &mut Self {
-        self.sees("[a]pply, [d]iscard, [l]eave, [?]: ")
-            .types(answer)
+        self.sees("[d]iscard, [l]eave, [?]: ").types(answer)
     }
 
     #[track_caller]

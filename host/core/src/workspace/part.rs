@@ -5,7 +5,7 @@ use std::io;
 
 use airlock_model::digest::Digest;
 use airlock_model::effects::{
-    AppliedPart, Change, ChangeKind, Choice, Effects, ObjectKind, Selection,
+    AppliedPart, Change, ChangeKind, Choice, Effects, ObjectKind, Selection, SideEffects,
 };
 use airlock_model::visible::side_of_diff;
 use airlock_workspace::{Kind, Needs, Outline, View};
@@ -127,6 +127,13 @@ fn with_contents(change: &Change, new: &str) -> Option<Change> {
             return None;
         }
         change.kind = ChangeKind::Mode;
+    }
+    // A file that is only renamed stays the same file.
+    if let (ChangeKind::Renamed, Some(before), Some(after)) =
+        (change.kind, &change.before, &change.after)
+        && (&before.digest, before.mode) == (&after.digest, after.mode)
+    {
+        change.side_effects = SideEffects::default();
     }
     Some(change)
 }
