@@ -17,7 +17,7 @@ use crate::{
 };
 
 const RAISE: &str = "UPDATE airlock.meta SET value = '99' WHERE name = 'schema'";
-const SET_BACK: &str = "UPDATE airlock.meta SET value = '9' WHERE name = 'schema'";
+const SET_BACK: &str = "UPDATE airlock.meta SET value = '10' WHERE name = 'schema'";
 
 /// All that there is, as one text, but for the version itself.
 const ALL_ROWS: &str = "SELECT md5(string_agg(kept.row, ' ' ORDER BY kept.row)) FROM (
@@ -46,7 +46,7 @@ fn says_newer<T>(call: &str, done: Result<T, StoreError>) {
     );
     let text = error.to_string();
     assert!(
-        text.contains("its schema is 99, and this program supports at most 9"),
+        text.contains("its schema is 99, and this program supports at most 10"),
         "{text}"
     );
 }
@@ -277,7 +277,7 @@ async fn the_tables_change_once_no_statement_is_under_way() {
     .await;
     let store = connect(&server.url(&database)).await;
     working.await.unwrap();
-    assert_eq!(store.stats().await.unwrap().schema, 9);
+    assert_eq!(store.stats().await.unwrap().schema, 10);
     let seen = "SELECT value FROM airlock.meta WHERE name = 'seen'";
     assert_eq!(server.sql(&database, seen), "0");
 }
@@ -295,7 +295,7 @@ async fn a_store_that_was_replaced_by_an_older_one_is_not_written() {
     assert_eq!(error.backend_kind(), Some(BackendErrorKind::Missing));
     let text = error.to_string();
     assert!(
-        text.contains("its schema is 5 instead of 9; restart this program"),
+        text.contains("its schema is 5 instead of 10; restart this program"),
         "{text}"
     );
 }

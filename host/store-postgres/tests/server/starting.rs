@@ -30,7 +30,7 @@ async fn twenty_hosts_make_the_tables_of_an_empty_database_at_once() {
     let expected: Vec<String> = (0..20).map(|number| format!("{number:02}")).collect();
     assert_eq!(found, expected);
     assert_eq!(stores[0].check().await.unwrap(), Vec::<String>::new());
-    assert_eq!(stores[0].stats().await.unwrap().schema, 9);
+    assert_eq!(stores[0].stats().await.unwrap().schema, 10);
 }
 
 /// As version 1 wrote it: one action resolved, one claimed by a host that died, one pending, and
@@ -80,7 +80,7 @@ async fn a_database_of_the_first_version_is_brought_up_to_date_with_all_that_it_
             stats.interrupted,
             stats.applied
         ),
-        (9, 2, 1, 1)
+        (10, 2, 1, 1)
     );
     assert_eq!(
         store.retention().await.unwrap(),
