@@ -37,7 +37,7 @@ async fn a_database_of_version_2_is_listed_as_it_was_and_what_waits_in_it_is_app
             stats.applied,
             stats.discarded
         ),
-        (9, 2, 1, 1, 1)
+        (10, 2, 1, 1, 1)
     );
     let open = store.open_actions(Scope::All).await.unwrap();
     let states: Vec<_> = open

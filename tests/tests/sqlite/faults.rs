@@ -89,7 +89,7 @@ async fn a_store_of_a_newer_version_is_not_touched() {
     let (kind, text) = refused(&place.file()).await;
     assert_eq!(kind, BackendErrorKind::Newer);
     assert!(
-        text.ends_with("was changed by a newer version of this program: it has schema 1000; the newest that this program supports is 10"),
+        text.ends_with("was changed by a newer version of this program: it has schema 1000; the newest that this program supports is 11"),
         "{text}"
     );
     assert_eq!(fs::read(place.file()).unwrap(), before);

@@ -25,7 +25,7 @@ async fn a_file_of_version_2_is_listed_as_it_was_and_what_waits_in_it_is_applied
             stats.applied,
             stats.discarded
         ),
-        (10, 3, 2, 1, 1)
+        (11, 3, 2, 1, 1)
     );
     let open = store.open_actions(Scope::All).await.unwrap();
     let states: Vec<_> = open

@@ -19,8 +19,8 @@ use crate::failure::Failure;
 /// Undo an action that was applied: show the changes back, and ask
 ///
 /// Contents, names, permissions and links become as they were, all or nothing. Texts that were
-/// edited since are merged with the undo, line by line. If something else has changed a file so that
-/// it can't be merged, nothing is undone, and the file is named. An undo can be undone, too.
+/// edited since are merged with the undo, line by line. If something else has changed a file so
+/// that it can't be merged, nothing is undone, and the file is named. An undo can be undone, too.
 ///
 /// An apply keeps the files that it replaces and removes in the workspace's folder .airlock, for 7
 /// days and up to 1 GiB.

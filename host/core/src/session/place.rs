@@ -56,9 +56,10 @@ impl Place {
         self.workspace.as_ref().map(|workspace| workspace.path())
     }
 
-    /// Refuses to apply an action on a system where a workspace can only be previewed, or in another
-    /// workspace than the one it was previewed in. An action can be discarded anywhere, unless an apply was tried: that may have left something behind,
-    /// and only a session on the workspace's machine can find out.
+    /// Refuses to apply an action on a system where a workspace can only be previewed, or in
+    /// another workspace than the one it was previewed in. An action can be discarded anywhere,
+    /// unless an apply was tried: that may have left something behind, and only a session on the
+    /// workspace's machine can find out.
     pub fn refused_here(
         &self,
         action: &PendingAction,

@@ -13,7 +13,8 @@ use similar::TextDiff;
 
 use super::effects::{listed, text};
 
-/// Returns what each change of verified effects needs: the others without which it can't be applied.
+/// Returns what each change of verified effects needs: the others without which it can't be
+/// applied.
 pub fn needs(effects: &Effects) -> Needs {
     let outlines = effects.changes.iter().map(|change| {
         let kind = |facts: Option<&_>| facts.map(kind);
