@@ -239,7 +239,7 @@ fn the_space_of_what_can_be_undone_is_shown_with_its_limits() {
     assert_eq!(originals["applies"], 2, "{stats:#}");
     assert!(originals["bytes"].as_u64().unwrap() > 9, "{stats:#}");
     assert_eq!(originals["limit"], 1 << 30);
-    assert_eq!(originals["retention"], "7d");
+    assert_eq!(originals["retention"], "1w");
     let shown = store.airlock(folder.path(), &["store", "stats"]).run();
     assert!(
         shown.stdout.contains("2 applies in this folder"),
