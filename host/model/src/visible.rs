@@ -46,8 +46,8 @@ pub(crate) fn quoted(label: &str) -> String {
     quoted
 }
 
-/// Returns the name of a side of a diff as git writes it: `a/` or `b/` and the path, quoted like a
-/// [path](git_path).
+/// Returns the name of a side of a diff as git writes it: `a/` or `b/` and the path, in quotation
+/// marks if git puts it in some.
 pub fn side_of_diff(side: &str, path: &str) -> String {
     git_path(&format!("{side}/{path}"))
 }
