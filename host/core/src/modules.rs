@@ -35,8 +35,8 @@ pub mod effects {
     pub use airlock_model::effects::{
         ActionEffects, AppliedPart, Change, ChangeKind, Choice, Counts, Difference, EditedFile,
         Effects, EffectsRecord, EffectsSummary, Facts, Hunk, Identity, LeftOut, NoPatch,
-        ObjectKind, OwnerChange, PackedEffects, PartlyApplied, Seed, Selection, SideEffects,
-        Withheld,
+        ObjectKind, OwnerChange, PackedEffects, PartlyApplied, Replacement, Seed, Selection,
+        SideEffects, Withheld, replaced,
     };
     pub use airlock_workspace::Needs;
 }

@@ -39,7 +39,7 @@ use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 use crate::budget::Held;
 
 pub(crate) use basis::{Basis, FilesNow, fingerprints, has_changed, read_files};
-pub(crate) use effects::{changes_of, listed_changes};
+pub(crate) use effects::{changes_of, in_order, listed_changes};
 pub use folder::{EntryKind, ReadFile, ReadableFolder, Unread, WritableFolder};
 pub(crate) use layer::LayerLimits;
 pub use part::needs;

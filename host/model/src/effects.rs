@@ -24,7 +24,7 @@ pub use action::ActionEffects;
 pub use difference::Difference;
 pub use facts::{Facts, Identity, ObjectKind};
 pub use git_binary::git_binary;
-pub use hunks::Hunk;
+pub use hunks::{Hunk, Replacement, replaced};
 pub use patch::NoPatch;
 pub use record::{EffectsRecord, PackedEffects, Seed};
 pub use selection::{AppliedPart, Choice, EditedFile, LeftOut, PartlyApplied, Selection};

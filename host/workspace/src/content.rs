@@ -71,12 +71,19 @@ impl Spill {
         }
     }
 
+    /// Returns these contents.
+    pub fn of(&self, bytes: &[u8]) -> io::Result<Content> {
+        let mut content = self.empty();
+        content.write_at(bytes, 0)?;
+        Ok(content)
+    }
+
     /// Copies the current contents of a file in the workspace. The copy shares blocks with the
     /// file if the file system supports it.
     pub fn copy_of(&self, file: &File) -> io::Result<Content> {
         let length = file.metadata()?.len();
-        let mut content = self.empty();
         if length > MAX_IN_MEMORY {
+            let mut content = self.empty();
             self.shared.take(length)?;
             let spilled = self.shared.new_file();
             let mut spilled = spilled.inspect_err(|_| self.shared.give_back(length))?;
@@ -88,13 +95,12 @@ impl Spill {
             if let Copied::Bytes(copied) = clone_or_copy(file, &to, length)? {
                 content.set_len(copied)?;
             }
+            Ok(content)
         } else {
             let mut bytes = vec![0; length as usize];
             let read = read_full(file, &mut bytes, 0)?;
-            bytes.truncate(read);
-            content.write_at(&bytes, 0)?;
+            self.of(&bytes[..read])
         }
-        Ok(content)
     }
 }
 

@@ -8,7 +8,6 @@ use rustix::io::Errno;
 
 use crate::change::Change;
 use crate::path::{depth, parent_and_name};
-use crate::stamp::Kind;
 use crate::tree::{At, Body, NodeId, ROOT};
 use crate::view::{Inner, State, View};
 
@@ -40,8 +39,7 @@ impl View {
         for (at, bytes) in contents {
             let change = changes.get(*at).ok_or(Errno::INVAL)?;
             let id = node_at(&self.inner, state, &change.path)?;
-            let mut content = state.layer()?.spill.empty();
-            content.write_at(bytes, 0)?;
+            let content = state.layer()?.spill.of(bytes)?;
             match &mut state.tree.node_mut(id).body {
                 Body::File(now) => *now = Some(content),
                 _ => return Err(Errno::INVAL.into()),
@@ -104,17 +102,9 @@ impl<'c> Dropped<'c> {
 
 /// Returns the node at a path. Every change has one.
 fn node_at(view: &Inner, state: &State, path: &str) -> io::Result<NodeId> {
-    let mut at = At::Node(ROOT);
-    for name in path.split('/') {
-        if state.tree.kind(&at) != Kind::Directory {
-            return Err(Errno::NOTDIR.into());
-        }
-        let child = state.tree.child(&view.lower, &at, name)?;
-        at = child.ok_or(Errno::NOENT)?;
-    }
-    match at {
-        At::Node(id) => Ok(id),
-        At::Lower(..) => Err(Errno::NOENT.into()),
+    match state.tree.find(&view.lower, path)? {
+        Some(At::Node(id)) => Ok(id),
+        _ => Err(Errno::NOENT.into()),
     }
 }
 

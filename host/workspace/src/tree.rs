@@ -321,6 +321,21 @@ impl Tree {
         Ok(stamp.map(|stamp| At::Lower(Arc::from(path), stamp)))
     }
 
+    /// Returns the object at a path, without following links.
+    pub fn find(&self, lower: &Lower, path: &str) -> io::Result<Option<At>> {
+        let mut at = At::Node(ROOT);
+        for name in path.split('/').filter(|name| !name.is_empty()) {
+            if self.kind(&at) != Kind::Directory {
+                return Ok(None);
+            }
+            match self.child(lower, &at, name)? {
+                Some(child) => at = child,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(at))
+    }
+
     pub fn kind(&self, at: &At) -> Kind {
         match at {
             At::Lower(_, stamp) => stamp.kind,

@@ -23,6 +23,18 @@ pub async fn recover(store: &Store, open: &[ActionRecord]) -> Result<bool, Failu
     Ok(!recovered.is_empty())
 }
 
+/// Returns an action by its id, or the start or end of it, once the outcome of its apply is known.
+///
+/// # Errors
+/// If there is no such action, or the store can't be used.
+pub async fn find(store: &Store, id: &str) -> Result<ActionRecord, Failure> {
+    let record = store.find(id).await?;
+    if recover(store, std::slice::from_ref(&record)).await? {
+        return Ok(store.find(id).await?);
+    }
+    Ok(record)
+}
+
 /// Determines and reports the outcome of a session's applies that were cut off.
 ///
 /// # Errors

@@ -24,10 +24,7 @@ pub async fn show(
     out: &mut Output,
 ) -> Result<Exit, Failure> {
     let store = store::open(store, WhenMissing::Refuse).await?;
-    let mut record = store.find(id).await?;
-    if recovered::recover(&store, std::slice::from_ref(&record)).await? {
-        record = store.find(id).await?;
-    }
+    let record = recovered::find(&store, id).await?;
     let call = store.call_record(&record).await?;
     let effects = rehearsed::effects(&store, &record, verbose).await?;
     let stale = rehearsed::stale(&store, &record).await;

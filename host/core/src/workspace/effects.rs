@@ -98,7 +98,7 @@ pub(crate) fn listed_changes(found: &[workspace::Change]) -> Vec<Change> {
 }
 
 /// Returns the changes of a layer in the order of [`listed_changes`], which is that of reviews.
-pub(super) fn listed(mut found: Vec<workspace::Change>) -> Vec<workspace::Change> {
+pub(crate) fn in_order(mut found: Vec<workspace::Change>) -> Vec<workspace::Change> {
     found.sort_by(|one, other| (&one.path, kind_of(one)).cmp(&(&other.path, kind_of(other))));
     found
 }

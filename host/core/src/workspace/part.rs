@@ -8,10 +8,10 @@ use airlock_model::effects::{
     AppliedPart, Change, ChangeKind, Choice, Effects, ObjectKind, Selection, SideEffects,
 };
 use airlock_model::visible::side_of_diff;
-use airlock_workspace::{Kind, Needs, Outline, View};
+use airlock_workspace::{self as workspace, Kind, Needs, Outline, View};
 use similar::TextDiff;
 
-use super::effects::{listed, text};
+use super::effects::text;
 
 /// Returns what each change of verified effects needs: the others without which it can't be
 /// applied.
@@ -61,7 +61,7 @@ impl Part {
         let mut part = Self {
             left_out: selection.left_out().collect(),
             contents: BTreeMap::new(),
-            effects: selection.of(reviewed),
+            effects: Effects::default(),
             applied: AppliedPart::of(selection, reviewed),
         };
         let mut changed = BTreeMap::new();
@@ -92,17 +92,17 @@ impl Part {
             Some(change) => change,
             None => Some(reviewed.changes[at].clone()),
         });
-        part.effects.changes = kept.collect();
+        part.effects = Effects::verified(kept.collect());
         Ok(part)
     }
 
-    /// Drops everything else from the layer.
+    /// Drops everything else from the layer. `changes` are all of its changes, in the order of the
+    /// review.
     ///
     /// # Errors
     /// System errors.
-    pub fn keep_in(&self, layer: &View) -> io::Result<()> {
-        let changes = listed(layer.changes()?);
-        layer.keep_part(&changes, &self.left_out, &self.contents)
+    pub fn keep_in(&self, layer: &View, changes: &[workspace::Change]) -> io::Result<()> {
+        layer.keep_part(changes, &self.left_out, &self.contents)
     }
 }
 

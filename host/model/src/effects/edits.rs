@@ -1,17 +1,6 @@
 //! Comparison of the edits that two runs make to files that differ elsewhere.
 
-use super::{Change, ChangeKind, Effects};
-
-/// The lines that are removed and added at one place.
-#[derive(Debug, PartialEq, Eq)]
-struct Edit<'a> {
-    /// The line before them; `None` at the beginning of the file.
-    above: Option<&'a str>,
-    /// The removed and added lines, with their signs.
-    lines: Vec<&'a str>,
-    /// The line after them; `None` at the end of the file.
-    below: Option<&'a str>,
-}
+use super::{Change, ChangeKind, Effects, Hunk};
 
 impl Effects {
     /// Returns true if both make the same changes, even on other lines because other parts of a
@@ -36,53 +25,21 @@ impl Change {
             let of = |facts: &Option<super::Facts>| facts.as_ref().map(|it| (it.object, it.mode));
             (of(&change.before), of(&change.after))
         };
-        let (Some(one), Some(another)) = (&self.diff, &other.diff) else {
-            return false;
-        };
+        let (one, another) = (self.hunks(), other.hunks());
+        let mut pairs = one.iter().zip(&another);
         self.kind == ChangeKind::Modified
             && (self.kind, &self.path, &self.from) == (other.kind, &other.path, &other.from)
             && mode(self) == mode(other)
-            && edits(one) == edits(another)
+            && !one.is_empty()
+            && one.len() == another.len()
+            && pairs.all(|(one, another)| is_same_edit(one, another))
     }
 }
 
-/// Returns the edits of a unified diff, in their order.
-fn edits(diff: &str) -> Vec<Edit<'_>> {
-    let mut edits: Vec<Edit<'_>> = Vec::new();
-    let mut above = None;
-    let mut is_open = false;
-    // Skip the two lines that name the file.
-    for line in diff.lines().skip_while(|line| !line.starts_with("@@")) {
-        match line.as_bytes().first() {
-            // The note about a missing newline at the end of a file belongs to the line before it.
-            Some(b'\\') => {
-                if let Some(edit) = edits.last_mut().filter(|_| is_open) {
-                    edit.lines.push(line);
-                }
-            }
-            Some(b'-' | b'+') => {
-                if !is_open {
-                    edits.push(Edit {
-                        above,
-                        lines: Vec::new(),
-                        below: None,
-                    });
-                    is_open = true;
-                }
-                if let Some(edit) = edits.last_mut() {
-                    edit.lines.push(line);
-                }
-            }
-            Some(b'@') => (above, is_open) = (None, false),
-            _ => {
-                if let Some(edit) = edits.last_mut().filter(|_| is_open) {
-                    edit.below = Some(line);
-                }
-                (above, is_open) = (Some(line), false);
-            }
-        }
-    }
-    edits
+/// Returns whether both replace the same lines by the same lines, between the same lines.
+fn is_same_edit(one: &Hunk, other: &Hunk) -> bool {
+    let around = |hunk: &Hunk| (hunk.above.last().cloned(), hunk.below.first().cloned());
+    (&one.removed, &one.added) == (&other.removed, &other.added) && around(one) == around(other)
 }
 
 #[cfg(test)]

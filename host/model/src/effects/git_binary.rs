@@ -6,6 +6,8 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use sha1::{Digest, Sha1};
 
+use crate::digest::hex;
+
 /// The digits of git's base 85.
 const DIGITS: &[u8; 85] =
     b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
@@ -14,7 +16,7 @@ const DIGITS: &[u8; 85] =
 const LINE: usize = 52;
 
 /// Returns the part of a patch with a file's contents before and after a change, from its line
-/// `index`. `None` if there is no file.
+/// `index`. The contents are `None` where there is no file.
 pub fn git_binary(old: Option<&[u8]>, new: Option<&[u8]>) -> String {
     format!(
         "index {}..{}\nGIT binary patch\n{}\n{}\n",
@@ -32,7 +34,7 @@ fn name(contents: Option<&[u8]>) -> String {
     };
     let mut hash = Sha1::new_with_prefix(format!("blob {}\0", contents.len()));
     hash.update(contents);
-    hash.finalize().iter().map(|b| format!("{b:02x}")).collect()
+    hex(&hash.finalize())
 }
 
 /// Returns contents as a text.

@@ -45,18 +45,21 @@ impl Change {
     /// before the change. Returns `None` if the diff does not lead from these contents to those
     /// after the change.
     pub fn text_after(&self, before: &str, hunks: &BTreeSet<usize>) -> Option<String> {
-        let patch = self.patch()?;
-        let whole = merged(before, &patch, |_| true)?;
+        let all = self.hunks();
+        let whole = replaced(before, all.iter().map(Hunk::replacement))?;
         let after = self.after.as_ref()?.digest.as_deref()?;
-        let is_right = Digest::of(whole.as_bytes()).to_hex() == after;
-        is_right.then(|| merged(before, &patch, |hunk| hunks.contains(&hunk)))?
+        let is_right = !all.is_empty() && Digest::of(whole.as_bytes()).to_hex() == after;
+        let chosen = hunks.iter().filter_map(|at| all.get(*at));
+        is_right.then(|| replaced(before, chosen.map(Hunk::replacement)))?
     }
 
     fn patch(&self) -> Option<Patch<'_, str>> {
         let diff = self.diff.as_deref()?;
         // The lines with the names, which are quoted, are not needed.
-        let body = diff.find("\n@@ ").map(|at| &diff[at + 1..])?;
-        Patch::from_str(body).ok()
+        let names = diff.split_inclusive('\n');
+        let names = names.take_while(|line| !line.starts_with("@@ "));
+        let body = names.map(str::len).sum::<usize>();
+        Patch::from_str(&diff[body..]).ok()
     }
 }
 
@@ -110,40 +113,53 @@ fn first_line(hunk: &diffy::Hunk<'_, str>) -> usize {
     }
 }
 
-/// Returns the text after the hunks for which `is_taken` returns true.
-fn merged(
-    before: &str,
-    patch: &Patch<'_, str>,
-    is_taken: impl Fn(usize) -> bool,
-) -> Option<String> {
-    let lines: Vec<&str> = before.split_inclusive('\n').collect();
-    let mut text = String::with_capacity(before.len());
-    let (mut at, mut next_hunk) = (0, 0);
-    for hunk in patch.hunks() {
-        let start = first_line(hunk);
-        text.extend(lines.get(at..start)?.iter().copied());
-        at = start;
-        let mut is_open = false;
-        for line in hunk.lines() {
-            let is_context = matches!(line, Line::Context(_));
-            next_hunk += usize::from(is_open && is_context);
-            is_open = !is_context;
-            match line {
-                Line::Insert(added) if is_taken(next_hunk) => text.push_str(added),
-                Line::Insert(_) => {}
-                Line::Context(same) | Line::Delete(same) => {
-                    let old = lines.get(at).filter(|old| *old == same)?;
-                    at += 1;
-                    if is_context || !is_taken(next_hunk) {
-                        text.push_str(old);
-                    }
-                }
-            }
+impl Hunk {
+    /// Returns the lines of the file that it replaces, and those in their place.
+    pub fn replacement(&self) -> Replacement<'_> {
+        Replacement {
+            line: self.line,
+            removed: &self.removed,
+            added: &self.added,
         }
-        next_hunk += usize::from(is_open);
     }
-    text.extend(lines.get(at..)?.iter().copied());
-    Some(text)
+}
+
+/// Lines of a text, and those in their place.
+#[derive(Debug, Clone, Copy)]
+pub struct Replacement<'a> {
+    /// The first line, from 1.
+    pub line: usize,
+    /// The lines, with their line ends.
+    pub removed: &'a [String],
+    /// The lines in their place, with their line ends.
+    pub added: &'a [String],
+}
+
+/// Replaces lines of a text. The replacements are in the order of the lines. Returns `None` if the
+/// text has other lines there.
+pub fn replaced<'a>(
+    text: &str,
+    replacements: impl IntoIterator<Item = Replacement<'a>>,
+) -> Option<String> {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let mut new = String::with_capacity(text.len());
+    let mut at = 0;
+    for Replacement {
+        line,
+        removed,
+        added,
+    } in replacements
+    {
+        let first = line.checked_sub(1)?;
+        new.extend(lines.get(at..first)?.iter().copied());
+        at = first + removed.len();
+        if lines.get(first..at)? != removed {
+            return None;
+        }
+        new.extend(added.iter().map(String::as_str));
+    }
+    new.extend(lines.get(at..)?.iter().copied());
+    Some(new)
 }
 
 #[cfg(test)]

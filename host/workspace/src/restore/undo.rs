@@ -10,7 +10,6 @@ use rustix::io::Errno;
 use super::archive::Archive;
 use super::{Conflicts, Restored, conflict};
 use crate::change::{Change, Facts};
-use crate::content::Content;
 use crate::error::{ConflictKind, Doing, RestoreError};
 use crate::lower::Kind;
 use crate::path::{depth, parent_and_name};
@@ -90,19 +89,8 @@ impl<'a> Undo<'a> {
         Ok(())
     }
 
-    /// Returns the object at a path, without following links.
     fn find(&self, path: &str) -> io::Result<Option<At>> {
-        let mut at = At::Node(ROOT);
-        for name in path.split('/').filter(|name| !name.is_empty()) {
-            if self.state.tree.kind(&at) != Kind::Directory {
-                return Ok(None);
-            }
-            match self.state.tree.child(&self.view.lower, &at, name)? {
-                Some(child) => at = child,
-                None => return Ok(None),
-            }
-        }
-        Ok(Some(at))
+        self.state.tree.find(&self.view.lower, path)
     }
 
     fn own(&mut self, path: &str) -> Result<NodeId, RestoreError> {
@@ -205,11 +193,14 @@ impl<'a> Undo<'a> {
         let path = change.original_path();
         let merged = self.merged.get(&*change.path);
         if before.digest != after.digest {
+            let writing = || format!("restore {path}");
             let content = match merged {
-                Some(text) => self.content_of(text, path)?,
+                Some(text) => {
+                    let layer = self.state.layer().doing(writing)?;
+                    layer.spill.of(text.as_bytes()).doing(writing)?
+                }
                 None => self.archive.content(self.state, path, before)?,
             };
-            let writing = || format!("restore {path}");
             self.state.check_writable(self.view, id).doing(writing)?;
             self.state.tree.node_mut(id).body = Body::File(Some(content));
         }
@@ -229,13 +220,6 @@ impl<'a> Undo<'a> {
         }
         self.restored.merged.push(path.to_owned());
         Ok(())
-    }
-
-    fn content_of(&self, text: &str, path: &str) -> Result<Content, RestoreError> {
-        let writing = || format!("restore {path}");
-        let mut content = self.state.layer().doing(writing)?.spill.empty();
-        content.write_at(text.as_bytes(), 0).doing(writing)?;
-        Ok(content)
     }
 
     /// Returns the original target of a link.

@@ -49,11 +49,8 @@ pub fn edit(group: &Group, all: &[Hunk]) -> io::Result<Option<Vec<String>>> {
 /// The reason why it doesn't fit the file.
 fn lines_of(edited: &str, group: &Group, all: &[Hunk]) -> Result<Option<Vec<String>>, String> {
     let mut new: Vec<String> = Vec::new();
-    let old = group.lines(all);
-    let mut old = old
-        .iter()
-        .filter(|(sign, _)| *sign != '+')
-        .map(|(_, line)| *line);
+    let old = group.before(all);
+    let mut old = old.iter().map(String::as_str);
     let mut is_empty = true;
     let mut was_added = false;
     for line in edited.split_inclusive('\n') {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use airlock_host::effects::{Choice, Hunk};
+use airlock_host::effects::{Choice, Hunk, Replacement, replaced};
 
 /// Hunks that are shown and chosen together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +67,13 @@ impl Group {
         lines
     }
 
+    /// Returns the lines that it shows of the file before the change.
+    pub fn before(&self, all: &[Hunk]) -> Vec<String> {
+        let lines = self.lines(all).into_iter();
+        let lines = lines.filter(|(sign, _)| *sign != '+');
+        lines.map(|(_, line)| line.to_owned()).collect()
+    }
+
     /// Returns it in the format of a unified diff, without the names of the files.
     pub fn text(&self, all: &[Hunk]) -> String {
         let lines = self.lines(all);
@@ -94,7 +101,8 @@ impl Group {
 pub fn choice(all: &[Hunk], chosen: &[(Group, Chosen)], before: Option<&str>) -> Option<Choice> {
     let is_edited = chosen.iter().any(|(_, it)| matches!(it, Chosen::Edited(_)));
     if let (true, Some(before)) = (is_edited, before) {
-        return Some(Choice::Text(text(all, chosen, before)));
+        let text = text(all, chosen, before);
+        return Some(text.map_or(Choice::LeaveOut, Choice::Text));
     }
     let taken = chosen.iter().filter(|(_, it)| *it == Chosen::Taken);
     let taken: BTreeSet<usize> = taken.flat_map(|(group, _)| group.hunks.clone()).collect();
@@ -105,35 +113,26 @@ pub fn choice(all: &[Hunk], chosen: &[(Group, Chosen)], before: Option<&str>) ->
     }
 }
 
-/// Returns the contents of the file after the choices.
-fn text(all: &[Hunk], chosen: &[(Group, Chosen)], before: &str) -> String {
-    let lines: Vec<&str> = before.split_inclusive('\n').collect();
-    let mut text = String::new();
-    let mut at = 0;
-    let keep_until = |text: &mut String, at: &mut usize, line: usize| {
-        text.extend(lines.get(*at..line).unwrap_or_default().iter().copied());
-        *at = line.max(*at);
-    };
-    for (group, chosen) in chosen {
-        match chosen {
-            Chosen::Left => {}
-            Chosen::Edited(new) => {
-                keep_until(&mut text, &mut at, group.first_line(all) - 1);
-                text.extend(new.iter().map(String::as_str));
-                let old = group.lines(all);
-                at += old.iter().filter(|(sign, _)| *sign != '+').count();
-            }
-            Chosen::Taken => {
-                for hunk in &all[group.hunks.clone()] {
-                    keep_until(&mut text, &mut at, hunk.line - 1);
-                    text.extend(hunk.added.iter().map(String::as_str));
-                    at += hunk.removed.len();
+/// Returns the contents of the file after the choices; `None` if `before` is another version of it.
+fn text(all: &[Hunk], chosen: &[(Group, Chosen)], before: &str) -> Option<String> {
+    let shown: Vec<Vec<String>> = chosen.iter().map(|(group, _)| group.before(all)).collect();
+    let replacements =
+        chosen
+            .iter()
+            .zip(&shown)
+            .flat_map(|((group, chosen), shown)| match chosen {
+                Chosen::Left => Vec::new(),
+                Chosen::Edited(added) => vec![Replacement {
+                    line: group.first_line(all),
+                    removed: shown,
+                    added,
+                }],
+                Chosen::Taken => {
+                    let hunks = all[group.hunks.clone()].iter();
+                    hunks.map(Hunk::replacement).collect()
                 }
-            }
-        }
-    }
-    keep_until(&mut text, &mut at, lines.len());
-    text
+            });
+    replaced(before, replacements)
 }
 
 #[cfg(test)]

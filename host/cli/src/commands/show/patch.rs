@@ -21,10 +21,7 @@ pub async fn patch(
     out: &mut Output,
 ) -> Result<Exit, Failure> {
     let store = store::open(store, WhenMissing::Refuse).await?;
-    let mut record = store.find(id).await?;
-    if recovered::recover(&store, std::slice::from_ref(&record)).await? {
-        record = store.find(id).await?;
-    }
+    let record = recovered::find(&store, id).await?;
     let effects = rehearsed::effects(&store, &record, verbose).await?;
     let patch = match effects {
         Some(effects) => effects.git_patch(|directory| files_in(&record, directory)),

@@ -89,7 +89,7 @@ impl NativeTool for Undo {
 
     fn preview(&self, params: &Value, call: &PreviewCall) -> Result<Preview, Error> {
         let workspace = call.kept()?;
-        let unreadable = |error: RecoverError| failed(&error.into());
+        let unreadable = |error: RecoverError| failed(&error.into(), false);
         let kept = workspace.originals().map_err(unreadable)?;
         let commit = match params.get("action").and_then(Value::as_str) {
             Some(named) => find(&kept, named)?,
@@ -174,20 +174,11 @@ fn restore(
     skip_changed: bool,
 ) -> Result<Restored, Error> {
     let restored = folder.restore(workspace, commit, skip_changed);
-    restored.map_err(|error| match failed(&error) {
-        Error::Tool { mut message }
-            if !skip_changed && matches!(error, RestoreError::Changed(_)) =>
-        {
-            message
-                .push_str("\nWith skip_changed, these stay as they are, and the rest is undone.");
-            refusal(message)
-        }
-        failed => failed,
-    })
+    restored.map_err(|error| failed(&error, skip_changed))
 }
 
 /// Returns the error for the caller, with each file that has changed.
-fn failed(error: &RestoreError) -> Error {
+fn failed(error: &RestoreError, skips: bool) -> Error {
     let RestoreError::Changed(conflicts) = error else {
         return refusal(format!("can't undo it: {error}"));
     };
@@ -211,6 +202,9 @@ fn failed(error: &RestoreError) -> Error {
         && more > 0
     {
         let _ = write!(message, "\n- and {more} more");
+    }
+    if !skips {
+        message.push_str("\nWith skip_changed, these stay as they are, and the rest is undone.");
     }
     refusal(message)
 }

@@ -25,7 +25,7 @@ use super::claim::HeldAction;
 use crate::producer::CommitChanges;
 use crate::session::place::{encode, in_background, open};
 use crate::session::review::stale_files;
-use crate::workspace::{Part, WorkspaceFolder, changes_of, listed_changes};
+use crate::workspace::{Part, WorkspaceFolder, changes_of, in_order, listed_changes};
 
 /// The result of a commit.
 pub(super) struct Seen {
@@ -189,8 +189,8 @@ impl Committing<'_> {
         let action = NamedAction::from(&*self.held.action);
         in_background(move || {
             let unreadable = |error| Error::workspace(folder.path(), error);
-            let now = changes_of(&changes, None).map_err(unreadable)?;
-            if !reviewed.is_same(&Effects::verified(now)) {
+            let found = in_order(changes.changes().map_err(unreadable)?);
+            if !reviewed.is_same(&Effects::verified(listed_changes(&found))) {
                 return Err(different(action, reviewed, &changes, &folder));
             }
             let before = folder.view().map_err(unreadable)?;
@@ -199,7 +199,7 @@ impl Committing<'_> {
                 action: Box::new(action),
                 reason,
             })?;
-            part.keep_in(&changes).map_err(unreadable)?;
+            part.keep_in(&changes, &found).map_err(unreadable)?;
             Ok(Some(part))
         })
         .await
