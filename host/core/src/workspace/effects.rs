@@ -33,41 +33,39 @@ const BINARIES: u64 = 1 << 20;
 /// Context lines around a difference.
 const CONTEXT: usize = 3;
 
-/// Returns all changes in the open layer of a view. `before` is the same folder without the layer;
-/// if given, text changes include diffs.
+/// Returns all changes in the open layer of a view, with diffs. `before` is the same folder without
+/// the layer.
 ///
 /// # Errors
 /// Any I/O error.
-pub(crate) fn changes_of(view: &View, before: Option<&View>) -> io::Result<Vec<Change>> {
+pub(crate) fn changes_of(view: &View, before: &View) -> io::Result<Vec<Change>> {
     let mut changes = listed_changes(&view.changes()?);
-    if let Some(before) = before {
-        let deadline = Instant::now() + DIFF_TIME;
-        let mut binaries = BINARIES;
-        let mut held = 0;
-        for at in 0..changes.len() {
-            let change = &mut changes[at];
-            if !has_other_contents(change) {
-                continue;
+    let deadline = Instant::now() + DIFF_TIME;
+    let mut binaries = BINARIES;
+    let mut held = 0;
+    for at in 0..changes.len() {
+        let change = &mut changes[at];
+        if !has_other_contents(change) {
+            continue;
+        }
+        match diff(change, view, before, deadline) {
+            Ok(diff) => {
+                held += diff.len();
+                change.diff = Some(diff);
             }
-            match diff(change, view, before, deadline) {
-                Ok(diff) => {
-                    held += diff.len();
-                    change.diff = Some(diff);
+            Err(why) => {
+                change.withheld = why;
+                if why == Some(Withheld::Binary) {
+                    change.binary = binary(change, view, before, &mut binaries);
                 }
-                Err(why) => {
-                    change.withheld = why;
-                    if why == Some(Withheld::Binary) {
-                        change.binary = binary(change, view, before, &mut binaries);
-                    }
-                }
-            }
-            // Bounds their memory.
-            if held > 4 * DIFFS {
-                held = withhold_the_longest(&mut changes[..=at]);
             }
         }
-        withhold_the_longest(&mut changes);
+        // Bounds their memory.
+        if held > 4 * DIFFS {
+            held = withhold_the_longest(&mut changes[..=at]);
+        }
     }
+    withhold_the_longest(&mut changes);
     Ok(changes)
 }
 

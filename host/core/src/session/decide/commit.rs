@@ -215,6 +215,14 @@ impl Committing<'_> {
     }
 }
 
+/// Returns the effects of a layer, with diffs.
+fn effects_of(changes: &View, folder: &WorkspaceFolder) -> Result<Effects, Error> {
+    let before = folder.view();
+    let found = before.and_then(|before| changes_of(changes, &before));
+    let found = found.map_err(|error| Error::workspace(folder.path(), error));
+    found.map(Effects::verified)
+}
+
 /// Returns the error for an apply that did something other than what was reviewed.
 fn different(
     action: NamedAction,
@@ -222,14 +230,12 @@ fn different(
     changes: &View,
     folder: &WorkspaceFolder,
 ) -> Error {
-    let before = folder.view();
-    let found = before.and_then(|before| changes_of(changes, Some(&before)));
-    match found {
-        Ok(found) => Error::Different {
+    match effects_of(changes, folder) {
+        Ok(now) => Error::Different {
             action: Box::new(action),
-            difference: Box::new(Difference::new(reviewed, Effects::verified(found), true)),
+            difference: Box::new(Difference::new(reviewed, now, true)),
         },
-        Err(error) => Error::workspace(folder.path(), error),
+        Err(error) => error,
     }
 }
 

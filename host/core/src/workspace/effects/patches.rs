@@ -258,7 +258,7 @@ fn git_makes_the_changes_of_any_layer_from_their_patch() {
         let (workspace, view) = folders.workspace();
         change(&view.root(), &mut Random(seed ^ 0x5eed));
         let before = workspace.view(1000).unwrap();
-        let effects = Effects::verified(changes_of(&view, Some(&before)).unwrap());
+        let effects = Effects::verified(changes_of(&view, &before).unwrap());
         let patch = effects.git_patch(|path| files_in(&folders.ours, path));
         let patch = patch.unwrap();
         let ticket = Ticket {
@@ -291,7 +291,7 @@ fn a_patch_that_would_be_incomplete_is_refused_with_the_file() {
             None => view.root().remove_file(path).unwrap(),
         }
         let before = workspace.view(1000).unwrap();
-        let effects = Effects::verified(changes_of(&view, Some(&before)).unwrap());
+        let effects = Effects::verified(changes_of(&view, &before).unwrap());
         let refused = effects.git_patch(|_| Ok(Vec::new())).unwrap_err();
         assert_eq!(refused.to_string(), expected);
     };
@@ -315,7 +315,7 @@ fn a_renamed_directory_needs_the_names_of_its_files() {
     let (workspace, view) = folders.workspace();
     view.root().rename("old", &view.root(), "new").unwrap();
     let before = workspace.view(1000).unwrap();
-    let effects = Effects::verified(changes_of(&view, Some(&before)).unwrap());
+    let effects = Effects::verified(changes_of(&view, &before).unwrap());
     let refused = effects.git_patch(|_| Err(std::io::ErrorKind::NotFound.into()));
     assert!(matches!(refused, Err(NoPatch::Directory(path, _)) if path == "old"));
     let patch = effects.git_patch(|path| files_in(&folders.ours, path));

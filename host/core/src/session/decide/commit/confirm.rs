@@ -8,13 +8,13 @@ use airlock_model::error::Error;
 use airlock_model::pending::{NamedAction, PendingAction, Resolution};
 use airlock_workspace::View;
 
-use super::Committing;
+use super::{Committing, effects_of};
 use crate::instance::unless_cancelled;
 use crate::session::approval::{Approver, ConfirmRequest};
 use crate::session::base::Base;
 use crate::session::decide::deny::let_commit;
 use crate::session::place::in_background;
-use crate::workspace::{WorkspaceFolder, changes_of};
+use crate::workspace::WorkspaceFolder;
 
 /// The last question before a commit, under the workspace's lock.
 pub(super) struct Recheck {
@@ -65,12 +65,8 @@ impl Committing<'_> {
             return Ok(None);
         };
         let (changes, folder) = (changes.clone(), Arc::clone(folder));
-        let looking = in_background(move || {
-            let before = folder.view();
-            let found = before.and_then(|before| changes_of(&changes, Some(&before)));
-            found.map_err(|error| Error::workspace(folder.path(), error))
-        });
-        let mut effects = Effects::verified(looking.await?);
+        let looking = in_background(move || effects_of(&changes, &folder));
+        let mut effects = looking.await?;
         effects.beyond_undo = self.decisions.base.place.is_beyond_undo(&effects);
         if effects.changes.is_empty() {
             return Ok(Some(effects));

@@ -31,7 +31,7 @@ fn look(
 ) -> std::io::Result<(Effects, Option<Fingerprints>)> {
     let read = fingerprints(&rehearsed.changes.take_reads());
     let before = folder.view()?;
-    let changes = changes_of(&rehearsed.changes, Some(&before))?;
+    let changes = changes_of(&rehearsed.changes, &before)?;
     rehearsed.changes.abandon();
     let mut effects = Effects::verified(changes);
     effects.uses_time = rehearsed.looked_at.time();
