@@ -2,13 +2,11 @@
 
 mod deadline;
 mod facts;
-mod side_effects;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 
-use serde::{Deserialize, Serialize};
-
+use crate::facts::{Change, Facts, SideEffects};
 use crate::kept::{Ability, Kept};
 use crate::lower::{Kind, Lower};
 use crate::parents::Parents;
@@ -17,32 +15,8 @@ use crate::tree::{Body, Node, NodeId, Origin, ROOT, Tree};
 use crate::view::View;
 
 pub(crate) use deadline::Deadline;
-pub use facts::Facts;
 pub(crate) use facts::{digest_of_content, digest_of_text, real_facts};
 use facts::{own_facts, unread_facts};
-pub use side_effects::{OwnerChange, SideEffects};
-
-/// A change in a layer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Change {
-    /// The path, relative to the folder.
-    pub path: String,
-    /// The previous path, if the object or a directory above it was moved.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<String>,
-    /// True if the object itself was moved. A moved directory includes everything in it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_moved: bool,
-    /// The state before the change; `None` if the object is new.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<Facts>,
-    /// The state after the change; `None` if the object is deleted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub after: Option<Facts>,
-    /// Side effects on the file.
-    #[serde(default, skip_serializing_if = "SideEffects::is_empty")]
-    pub side_effects: SideEffects,
-}
 
 impl Change {
     /// Creates a change of an object that was not moved, without side effects.

@@ -32,12 +32,14 @@ use std::io;
 
 use rustix::io::Errno;
 
-use crate::change::{Change, Compared, compare};
+use crate::change::{Compared, compare};
 use crate::error::{CommitError, Doing, Failed, RecoverError};
+use crate::facts::Change;
 use crate::lock::with_lock;
 use crate::lower::Kind;
 use crate::path::PRIVATE;
 use crate::system;
+use crate::ticket::{Committed, Outcome, Recovered, Retention, Ticket};
 use crate::tree::{ROOT, Tree};
 use crate::view::{Place, State, View};
 use crate::workspace::{Opened, Workspace};
@@ -46,7 +48,6 @@ use check::check_unchanged;
 pub(crate) use files::{entries, open_or_make_file, remove_file};
 #[cfg(test)]
 pub(crate) use inherited::DEFAULT_ACL;
-pub use originals::{Originals, Retention};
 pub(crate) use originals::{Record, recorded};
 pub(crate) use private::Private;
 use recover::recover;
@@ -54,61 +55,6 @@ use transaction::commit;
 
 /// Maximum length of an id, in bytes.
 const MAX_ID: usize = 128;
-
-/// The identity of a commit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ticket {
-    /// The id: at most 128 letters, digits, `-` and `_`. It is unique within a workspace; a second
-    /// commit with the same id is refused.
-    pub id: String,
-    /// A note, stored atomically with the commit until it is [taken](Workspace::take_outcome). It
-    /// lets the caller learn of the commit after a crash.
-    pub note: String,
-    /// A line about the commit for people who [undo](View::restore) it.
-    pub title: String,
-    /// How long and how much of the replaced and removed files to keep, so that the commit can be
-    /// [undone](View::restore). `None` to keep nothing, of earlier commits neither.
-    pub originals: Option<Retention>,
-}
-
-/// The result of a commit.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Committed {
-    /// The committed changes. If empty, nothing was written, and neither the id nor the note is
-    /// stored.
-    pub changes: Vec<Change>,
-    /// The reason why leftovers of the commit could not be cleaned up. The changes themselves are
-    /// in place; the next commit or recovery cleans up.
-    pub not_cleaned_up: Option<RecoverError>,
-    /// Files that the commit replaced or removed while another program wrote to them: the paths of
-    /// the kept copies, relative to the folder. Airlock never removes these copies.
-    pub kept: Vec<String>,
-}
-
-/// A committed id whose note was not taken yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
-    /// The id.
-    pub id: String,
-    /// The note.
-    pub note: String,
-}
-
-/// The result of a recovery.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Recovered {
-    /// Ids of interrupted commits that the recovery finished.
-    pub finished: Vec<String>,
-    /// The number of interrupted commits that had not taken effect. Their leftovers are removed.
-    pub dropped: usize,
-    /// Paths in the private folder, relative to the workspace, that do not belong to this user or
-    /// this workspace. They are left alone.
-    pub not_ours: Vec<String>,
-    /// Copies of files that other programs wrote to, as in [`Committed::kept`].
-    pub kept: Vec<String>,
-}
 
 impl View {
     /// Commits all changes of the layer to the folder atomically, even across a crash, and ends

@@ -9,9 +9,10 @@ use std::time::SystemTime;
 
 use rustix::io::Errno;
 
+use crate::answer::{Listing, Metadata, Opened};
 use crate::file::OpenFile;
 use crate::lower::Kind;
-use crate::metadata::Metadata;
+use crate::options::OpenOptions;
 use crate::path::is_private;
 use crate::tree::{At, Body, NodeId};
 use crate::view::{Held, State};
@@ -24,49 +25,6 @@ use crate::walk::{LastLink, MAX_PATH, Spot, Walk};
 /// layer, every change fails with `EROFS`.
 pub struct Directory {
     pub(crate) held: Held,
-}
-
-/// Options for opening a file or directory.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct OpenOptions {
-    /// Opens it for writing.
-    pub write: bool,
-    /// Creates a file if nothing exists at the path.
-    pub create: bool,
-    /// Fails unless the file is created by this call.
-    pub exclusive: bool,
-    /// Truncates the file.
-    pub truncate: bool,
-    /// Fails unless it is a directory.
-    pub directory: bool,
-    /// Follows a link at the end of the path.
-    pub follow: bool,
-}
-
-/// An opened file or directory.
-pub enum Opened {
-    /// A directory.
-    Directory(Directory),
-    /// A regular file.
-    File(OpenFile),
-}
-
-/// A name in a directory.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry {
-    /// The name.
-    pub name: String,
-    /// The kind of object. Links are not followed.
-    pub kind: Kind,
-}
-
-/// A list of the names in a directory.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Listing {
-    /// The entries, sorted by the bytes of their names.
-    pub entries: Vec<Entry>,
-    /// The number of entries left out because their names are not UTF-8.
-    pub left_out: usize,
 }
 
 impl Directory {

@@ -8,9 +8,9 @@ use std::time::SystemTime;
 
 use rustix::io::Errno;
 
+use crate::answer::Metadata;
 use crate::content::Content;
 use crate::lower::Stamp;
-use crate::metadata::Metadata;
 use crate::tree::{At, Body, NodeId};
 use crate::view::{Held, Inner, State, open_lower};
 

@@ -9,8 +9,8 @@ use rustix::fs::{fgetxattr, flistxattr, fstat};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use crate::change::{OwnerChange, SideEffects};
 use crate::credentials::{Credentials, group_name, user_name};
+use crate::facts::{OwnerChange, SideEffects};
 use crate::lower::{Lower, Stamp};
 use crate::path::PRIVATE;
 

@@ -79,6 +79,7 @@
 //! - On other Unix systems, views and layers are compiled but were never run, and commits fail:
 //!   see [`Workspace::check_system`]. Elsewhere, the crate compiles, and no folder can be opened.
 
+mod answer;
 #[cfg(unix)]
 mod change;
 #[cfg(unix)]
@@ -91,6 +92,7 @@ mod credentials;
 mod directory;
 #[cfg_attr(not(unix), allow(dead_code))]
 mod error;
+mod facts;
 #[cfg(unix)]
 mod fault;
 #[cfg(unix)]
@@ -112,6 +114,7 @@ mod mount;
 mod needs;
 #[cfg(not(unix))]
 mod not_unix;
+mod options;
 #[cfg(unix)]
 mod parents;
 #[cfg(unix)]
@@ -126,6 +129,7 @@ mod restore;
 mod stamp;
 #[cfg(unix)]
 mod system;
+mod ticket;
 #[cfg(unix)]
 mod tree;
 #[cfg(unix)]
@@ -144,27 +148,21 @@ mod tests;
 #[doc(hidden)]
 pub use tests::fuzz;
 
+pub use answer::{Entry, Listing, Metadata, Opened, Read, ReadSet};
 #[cfg(unix)]
-pub use change::{Change, Facts, OwnerChange, SideEffects};
-#[cfg(unix)]
-pub use commit::{Committed, Originals, Outcome, Recovered, Retention, Ticket};
-#[cfg(unix)]
-pub use directory::{Directory, Entry, Listing, OpenOptions, Opened};
+pub use directory::Directory;
 pub use error::{CommitError, Conflict, ConflictKind, RecoverError, RestoreError};
+pub use facts::{Change, Facts, OwnerChange, SideEffects};
 #[cfg(unix)]
 pub use file::OpenFile;
-#[cfg(unix)]
-pub use metadata::Metadata;
 pub use needs::{Needs, Outline};
 #[cfg(not(unix))]
 pub use not_unix::*;
+pub use options::{LayerOptions, OpenOptions};
 pub use path::{PRIVATE, folded, is_private};
-#[cfg(unix)]
-pub use reads::{Read, ReadSet};
-#[cfg(unix)]
-pub use restore::Restored;
 pub use stamp::{Identity, Kind, Stamp};
+pub use ticket::{Committed, Originals, Outcome, Recovered, Restored, Retention, Ticket};
 #[cfg(unix)]
-pub use view::{Layer, LayerOptions, RealFolder, View};
+pub use view::{Layer, RealFolder, View};
 #[cfg(unix)]
 pub use workspace::{Key, Workspace};

@@ -6,33 +6,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use blake3::hazmat::{ContextKey, HasherExt, hash_derive_key_context};
 
+use crate::answer::Metadata;
 use crate::lower::{Kind, Lower, Stamp};
 use crate::tree::{At, Body, ROOT};
 use crate::view::State;
-
-/// The metadata of an object in a view.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Metadata {
-    /// The kind of object.
-    pub kind: Kind,
-    /// The size in bytes.
-    pub size: u64,
-    /// The number of names (hard links).
-    pub links: u64,
-    /// The permissions: at most 0o7777.
-    pub mode: u32,
-    /// The time of the last access.
-    pub accessed: SystemTime,
-    /// The time when the contents last changed.
-    pub modified: SystemTime,
-    /// The time when the contents or the metadata last changed.
-    pub changed: SystemTime,
-    /// An identity that is unique within the folder. It is derived from the object's path in the
-    /// real folder, or from the number of objects created earlier in the layer. Repeating the same
-    /// steps on the same folder gives the same identities.
-    pub identity: [u8; 16],
-}
 
 impl Metadata {
     /// Reads the real object, if there is one.

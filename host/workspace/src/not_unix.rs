@@ -1,25 +1,22 @@
-//! The same public items where the system is no Unix. No folder can be opened there, so a handle of
-//! one is a type without values, and its methods can't be called. The items for Unix have the
-//! documentation.
+//! The handles of a folder where the system is no Unix. None can be opened there, so a handle is a
+//! type without values, and its methods can't be called. The items for Unix have the documentation.
 
 #![allow(missing_docs, unused_variables)]
-
-#[path = "change/side_effects.rs"]
-mod side_effects;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
+use crate::answer::{Listing, Metadata, Opened, ReadSet};
 use crate::error::{CommitError, RecoverError, RestoreError};
-use crate::stamp::{Identity, Kind, Stamp};
-pub use side_effects::{OwnerChange, SideEffects};
+use crate::facts::{Change, Facts};
+use crate::options::{LayerOptions, OpenOptions};
+use crate::stamp::Stamp;
+use crate::ticket::{Committed, Originals, Outcome, Recovered, Restored, Ticket};
 
 fn unsupported() -> io::Error {
     io::Error::new(
@@ -182,157 +179,6 @@ impl RealFolder<'_> {
     pub fn facts(&mut self, path: &str) -> io::Result<Option<(Stamp, Facts)>> {
         match self.0.0 {}
     }
-}
-
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct LayerOptions {
-    pub spill: PathBuf,
-    pub memory_bytes: u64,
-    pub bytes: u64,
-    pub entries: usize,
-    pub clock: Option<SystemTime>,
-    pub compare_time: Option<Duration>,
-}
-
-impl LayerOptions {
-    pub fn new(spill: impl Into<PathBuf>) -> Self {
-        Self {
-            spill: spill.into(),
-            memory_bytes: 0,
-            bytes: 0,
-            entries: 0,
-            clock: None,
-            compare_time: None,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct OpenOptions {
-    pub write: bool,
-    pub create: bool,
-    pub exclusive: bool,
-    pub truncate: bool,
-    pub directory: bool,
-    pub follow: bool,
-}
-
-pub enum Opened {
-    Directory(Directory),
-    File(OpenFile),
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry {
-    pub name: String,
-    pub kind: Kind,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Listing {
-    pub entries: Vec<Entry>,
-    pub left_out: usize,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Metadata {
-    pub kind: Kind,
-    pub size: u64,
-    pub links: u64,
-    pub mode: u32,
-    pub accessed: SystemTime,
-    pub modified: SystemTime,
-    pub changed: SystemTime,
-    pub identity: [u8; 16],
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Change {
-    pub path: String,
-    pub from: Option<String>,
-    pub is_moved: bool,
-    pub before: Option<Facts>,
-    pub after: Option<Facts>,
-    pub side_effects: SideEffects,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Facts {
-    pub kind: Kind,
-    pub size: u64,
-    pub mode: u32,
-    pub digest: Option<String>,
-    pub identity: Option<Box<Identity>>,
-    pub target: Option<String>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReadSet {
-    pub paths: BTreeMap<Arc<str>, Read>,
-    pub is_cut: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Read {
-    pub found: Option<Stamp>,
-    pub contents: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ticket {
-    pub id: String,
-    pub note: String,
-    pub title: String,
-    pub originals: Option<Retention>,
-}
-
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct Committed {
-    pub changes: Vec<Change>,
-    pub not_cleaned_up: Option<RecoverError>,
-    pub kept: Vec<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
-    pub id: String,
-    pub note: String,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Recovered {
-    pub finished: Vec<String>,
-    pub dropped: usize,
-    pub not_ours: Vec<String>,
-    pub kept: Vec<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Retention {
-    pub time: Duration,
-    pub bytes: u64,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Originals {
-    pub id: String,
-    pub committed: SystemTime,
-    pub bytes: u64,
-}
-
-#[derive(Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Restored {
-    pub title: String,
-    pub left: Vec<String>,
-    pub permissions: Vec<String>,
-    pub merged: Vec<String>,
-    pub skipped: Vec<String>,
 }
 
 /// Folders that no process locks, and that are not removed if a process is killed.

@@ -6,7 +6,7 @@ use std::io;
 
 use rustix::io::Errno;
 
-use crate::change::Change;
+use crate::facts::Change;
 use crate::path::{depth, parent_and_name};
 use crate::tree::{At, Body, NodeId, ROOT};
 use crate::view::{Inner, State, View};

@@ -1,32 +1,13 @@
 //! Tracks reads of the real folder: contents of files, listings of directories and lookups of
 //! names, including names that do not exist.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
+use crate::answer::{Read, ReadSet};
 use crate::lower::Stamp;
 use crate::path::{is_private, join};
 use crate::tree::{At, Tree};
-
-/// The reads of the real folder since they were last taken.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReadSet {
-    /// The reads by path.
-    pub paths: BTreeMap<Arc<str>, Read>,
-    /// True if the list is incomplete because the limit was reached.
-    pub is_cut: bool,
-}
-
-/// A read of one path.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Read {
-    /// The stamp of the object; `None` if nothing exists at the path.
-    pub found: Option<Stamp>,
-    /// True if a file's contents, or a directory's names, were read.
-    pub contents: bool,
-}
 
 /// Bytes per tracked path: the paths together may have at most this many times the limit.
 const PATH: usize = 256;

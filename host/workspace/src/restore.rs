@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 use crate::commit::recorded;
 use crate::error::{Conflict, ConflictKind, Doing, RestoreError};
+use crate::ticket::Restored;
 use crate::view::View;
 use crate::workspace::Workspace;
 
@@ -21,22 +22,6 @@ use undo::Undo;
 
 /// The conflicts by the numbers of the changes that can't be undone.
 type Conflicts = BTreeMap<usize, Conflict>;
-
-/// The result of undoing a commit in a layer.
-#[derive(Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Restored {
-    /// The title of the commit.
-    pub title: String,
-    /// Directories that the commit created and that stay, because something else is in them now.
-    pub left: Vec<String>,
-    /// Directories that the commit replaced by others with other permissions, which stay.
-    pub permissions: Vec<String>,
-    /// Texts that were edited since, merged with the undo.
-    pub merged: Vec<String>,
-    /// Paths with conflicts, which stay as they are.
-    pub skipped: Vec<String>,
-}
 
 impl View {
     /// Undoes a commit in the open layer, which must be empty. If it fails, the layer may have a

@@ -12,16 +12,19 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 
-use crate::change::{Deadline, Facts, real_facts};
+use crate::answer::ReadSet;
+use crate::change::{Deadline, real_facts};
 use crate::directory::Directory;
+use crate::facts::Facts;
 use crate::kept::Left;
 use crate::lower::{Kind, Lower, Stamp};
+use crate::options::LayerOptions;
 use crate::parents::Parents;
-use crate::reads::{ReadSet, Reads};
+use crate::reads::Reads;
 use crate::tree::{At, Body, NodeId, ROOT, Tree};
 
+pub use layer::Layer;
 pub(crate) use layer::OpenLayer;
-pub use layer::{Layer, LayerOptions};
 pub(crate) use place::{Held, Place};
 
 /// A folder as one user sees it, for example a guest or a tool.

@@ -4,41 +4,19 @@ use std::fs::File;
 use std::io;
 
 use rustix::io::Errno;
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::deadline::Deadline;
 use crate::content::{Content, read_full};
+use crate::facts::Facts;
 use crate::lower::{Kind, Stamp};
 use crate::parents::Parents;
-use crate::stamp::Identity;
 use crate::tree::{Body, Node};
 
 const READ_AT_ONCE: usize = 256 * 1024;
 
 /// Maximum size of a moved file that is read for its digest, in bytes.
 const DIGESTED: u64 = 1 << 20;
-
-/// Facts about an object.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Facts {
-    /// The kind of object.
-    pub kind: Kind,
-    /// The size in bytes; 0 for a directory.
-    pub size: u64,
-    /// The permissions: at most 0o7777; 0 for a link, which has none.
-    pub mode: u32,
-    /// The SHA-256 of a file's contents, in hexadecimal.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub digest: Option<String>,
-    /// The identity of a file of more than 1 MiB that is only moved or removed. Such a file has no
-    /// digest, because its contents were not read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub identity: Option<Box<Identity>>,
-    /// The target of a link; `None` unless it is UTF-8.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub target: Option<String>,
-}
 
 /// Returns the facts of an object that the layer created or has contents of.
 pub(super) fn own_facts(node: &Node, until: Deadline) -> io::Result<Facts> {

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::change::{Change, Deadline};
+use crate::change::Deadline;
 use crate::content::Content;
+use crate::facts::Change;
 use crate::lower::{Kind, Lower};
 use crate::merge::{Hunk, TEXT, hunks, read_text, text};
 

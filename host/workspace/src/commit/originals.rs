@@ -17,12 +17,13 @@ use super::deltas::Deltas;
 use super::files::{Durable, entries, open_or_make, read, remove_file, remove_one};
 use super::private::{JOURNAL, Private, rename};
 use super::{private, reading};
-use crate::change::{Change, Facts};
 use crate::error::{Doing, RecoverError};
+use crate::facts::{Change, Facts};
 use crate::fault::step;
 use crate::kept::Left;
 use crate::lower::{Kind, open_beneath};
 use crate::path::PRIVATE;
+use crate::ticket::{Originals, Retention};
 use crate::workspace::{Opened, Workspace};
 
 /// The folder of all originals in the private folder, and the record in each.
@@ -31,35 +32,12 @@ const ORIGINALS: &str = "originals";
 /// Maximum size of a record, in bytes. A larger commit can't be undone.
 const MAX_RECORD: u64 = 256 << 20;
 
-/// How long originals are kept, and how large they are. The oldest are removed first, after a
-/// commit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Retention {
-    /// The time since the commit.
-    pub time: Duration,
-    /// The total size of what is kept in a workspace, in bytes. A commit that needs more than this
-    /// keeps nothing.
-    pub bytes: u64,
-}
-
 impl Retention {
     /// Keeps nothing.
     pub(super) const NONE: Self = Self {
         time: Duration::ZERO,
         bytes: 0,
     };
-}
-
-/// A commit whose originals are kept, so that it can be undone.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Originals {
-    /// The id of the commit.
-    pub id: String,
-    /// The time of the commit.
-    pub committed: SystemTime,
-    /// The total size of what is kept, in bytes.
-    pub bytes: u64,
 }
 
 /// The data for an undo.

@@ -9,10 +9,11 @@ use super::private::{JOURNAL, Journal, Private};
 use super::run::{Runner, Stuck};
 use super::staging::sync_directories;
 use super::touched::{Direction, touched};
-use super::{Recovered, private, reading};
+use super::{private, reading};
 use crate::error::{Doing, Failed, RecoverError};
 use crate::lower::Lower;
 use crate::path::PRIVATE;
+use crate::ticket::Recovered;
 use crate::workspace::Opened;
 
 /// Makes a commit durable and cleans up after everything is in place. Returns the kept files.

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::File;
 
-use super::Ticket;
 use super::deltas::deltas;
 use super::displaced::{refuse_open_files, written_to};
 use super::files::{Durable, sync, sync_together};
@@ -16,11 +15,12 @@ use super::recover::{blocked, finish};
 use super::run::{Runner, Stuck};
 use super::staging::{Staging, sync_directories};
 use super::touched::{Direction, touched};
-use crate::change::Change;
 use crate::error::{CommitError, Conflict, ConflictKind, Doing, Failed, RecoverError};
+use crate::facts::Change;
 use crate::kept::Kept;
 use crate::lower::Lower;
 use crate::path::PRIVATE;
+use crate::ticket::Ticket;
 use crate::tree::{NodeId, Tree};
 use crate::workspace::Opened;
 

@@ -4,7 +4,8 @@ use std::io;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Directory, Entry, Listing};
+use super::Directory;
+use crate::answer::{Entry, Listing};
 use crate::lower::Lower;
 use crate::metadata::{identity_of, identity_of_real};
 use crate::path::{PRIVATE, join};

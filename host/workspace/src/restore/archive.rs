@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use crate::change::{Facts, digest_of_content, digest_of_text};
+use crate::change::{digest_of_content, digest_of_text};
 use crate::commit::Record;
 use crate::content::Content;
 use crate::error::{Doing, RestoreError};
+use crate::facts::Facts;
 use crate::lower::Lower;
 use crate::merge::read_text;
 use crate::view::State;

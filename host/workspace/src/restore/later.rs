@@ -6,8 +6,9 @@ use std::io;
 
 use super::archive::Archive;
 use super::{Conflicts, conflict};
-use crate::change::{Change, Facts, digest_of_text};
+use crate::change::digest_of_text;
 use crate::error::{ConflictKind, Doing, RestoreError};
+use crate::facts::{Change, Facts};
 use crate::kept::Left;
 use crate::lower::{Kind, Stamp};
 use crate::merge::{TEXT, merge, patch, read_text};

@@ -8,11 +8,12 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use super::archive::Archive;
-use super::{Conflicts, Restored, conflict};
-use crate::change::{Change, Facts};
+use super::{Conflicts, conflict};
 use crate::error::{ConflictKind, Doing, RestoreError};
+use crate::facts::{Change, Facts};
 use crate::lower::Kind;
 use crate::path::{depth, parent_and_name};
+use crate::ticket::Restored;
 use crate::tree::{At, Body, NodeId, ROOT};
 use crate::view::{Inner, State};
 
