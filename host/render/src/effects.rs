@@ -43,7 +43,7 @@ impl Block {
         })
     }
 
-    /// Returns a block with what an apply left out or what a person edited.
+    /// Returns a block with the changes that an apply left out, and those that a person edited.
     pub fn part(part: &AppliedPart) -> Self {
         let heading = Line::new().with_role(Role::Note, "Applied in part:");
         let lines = part.lines().into_iter();

@@ -1,4 +1,4 @@
-//! Changes, with what is known about the objects before and after them.
+//! Changes, and the facts about the objects before and after them.
 
 use serde::{Deserialize, Serialize};
 

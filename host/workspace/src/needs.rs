@@ -6,7 +6,7 @@ use crate::Change;
 use crate::path::{join, parent_and_name};
 use crate::stamp::Kind;
 
-/// The outline of a change: what it removes from a place, and what it puts into one.
+/// The outline of a change: the place that it frees, and the place that it takes.
 #[derive(Debug, Clone, Copy)]
 pub struct Outline<'a> {
     /// The path; for a removed object its old one.
@@ -55,7 +55,7 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// Finds out what the changes of one layer need. They are named by their indices.
+    /// Finds the needs of the changes of one layer. They are named by their indices.
     pub fn of(changes: &[Outline<'_>]) -> Self {
         let mut needs = vec![Vec::new(); changes.len()];
         let places = Places::of(changes);

@@ -108,7 +108,7 @@ fn node_at(view: &Inner, state: &State, path: &str) -> io::Result<NodeId> {
     }
 }
 
-/// Makes an object of the real folder what it was, in its old place.
+/// Resets an object of the real folder, in its old place.
 fn return_to_place(state: &mut State, id: NodeId, path: &str) -> io::Result<()> {
     let tree = &mut state.tree;
     if tree.node(id).link.is_none() {

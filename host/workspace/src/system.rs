@@ -38,7 +38,7 @@ mod linux {
         .union(ResolveFlags::NO_SYMLINKS)
         .union(ResolveFlags::NO_MAGICLINKS);
 
-    /// Checks that this system has what a commit needs.
+    /// Checks that this system has all calls that a commit needs.
     pub(crate) fn check_commits() -> io::Result<()> {
         Ok(())
     }

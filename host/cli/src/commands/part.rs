@@ -58,7 +58,7 @@ pub async fn pick(effects: &Effects, question: &Question<'_>, interrupt: &Interr
     }
 }
 
-/// Returns a sentence and the list of what a selection leaves out.
+/// Returns a sentence and the list of changes that a selection leaves out.
 pub fn block(selection: &Selection, effects: &Effects) -> Block {
     let part = AppliedPart::of(selection, effects);
     let count = effects.changes.len();

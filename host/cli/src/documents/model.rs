@@ -272,14 +272,14 @@ pub struct ResolutionDetails {
     part: Option<AppliedPart>,
 }
 
-/// What an apply left out of the reviewed effects, and what a person changed in them.
+/// The reviewed changes that an apply left out, and those that a person edited.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AppliedPart {
     /// The changes that were not made.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<LeftOut>,
-    /// The files of which some hunks were applied.
+    /// The files with only some of their hunks applied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     partly: Vec<PartlyApplied>,
     /// The files that got contents that a person wrote.
@@ -298,7 +298,7 @@ pub struct LeftOut {
     from: Option<String>,
 }
 
-/// A file of which some hunks were applied.
+/// A file with only some of its hunks applied.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PartlyApplied {

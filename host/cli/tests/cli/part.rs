@@ -1,4 +1,4 @@
-//! A part of what was previewed is applied, and the rest is not.
+//! A part of a preview is applied, and the rest is not.
 
 use std::fs;
 use std::path::Path;

@@ -44,7 +44,7 @@ pub(crate) struct Part {
     contents: BTreeMap<usize, Vec<u8>>,
     /// The effects of the part.
     pub effects: Effects,
-    /// The record of what is missing and edited.
+    /// The record of the missing and edited changes.
     pub applied: AppliedPart,
 }
 

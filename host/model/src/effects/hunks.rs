@@ -1,4 +1,4 @@
-//! The hunks of a changed text file, of which some can be applied without the others.
+//! The hunks of a changed text file. Some can be applied without the others.
 
 use std::collections::BTreeSet;
 

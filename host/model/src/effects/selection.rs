@@ -79,7 +79,7 @@ impl Selection {
     }
 }
 
-/// What an apply left out of the reviewed effects, and what a person changed in them.
+/// The reviewed changes that an apply left out, and those that a person edited.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -87,7 +87,7 @@ pub struct AppliedPart {
     /// The changes that were not made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
-    /// The files of which some hunks were applied.
+    /// The files with only some of their hunks applied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub partly: Vec<PartlyApplied>,
     /// The files that got contents that a person wrote.
@@ -108,7 +108,7 @@ pub struct LeftOut {
     pub from: Option<String>,
 }
 
-/// A file of which some hunks were applied.
+/// A file with only some of its hunks applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -134,7 +134,8 @@ pub struct EditedFile {
 }
 
 impl AppliedPart {
-    /// Returns what a selection leaves out of these effects. Edited files have no diff yet.
+    /// Lists the changes that a selection leaves out of these effects. Edited files have no diff
+    /// yet.
     pub fn of(selection: &Selection, effects: &Effects) -> Self {
         let mut part = Self::default();
         for (at, choice) in selection.choices() {

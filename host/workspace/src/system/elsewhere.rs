@@ -12,7 +12,7 @@ pub(crate) use super::portable::{birth, mount_of, open_beneath};
 pub(crate) const PATH: OFlags = OFlags::empty();
 pub(crate) const NO_AUTOMOUNT: AtFlags = AtFlags::empty();
 
-/// Checks that this system has what a commit needs.
+/// Checks that this system has all calls that a commit needs.
 pub(crate) fn check_commits() -> io::Result<()> {
     Err(io::Error::new(
         io::ErrorKind::Unsupported,

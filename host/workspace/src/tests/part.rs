@@ -52,7 +52,7 @@ fn expected(before: &Tree, after: &Tree, taken: &[&Change]) -> Tree {
     found
 }
 
-/// Returns the changes after the choice, compared with what was chosen.
+/// Compares the changes after the choice with those that were chosen.
 fn check(ops: &[Op], leave: impl FnOnce(&[Change]) -> Vec<usize>) -> Option<usize> {
     let folder = Folder::new();
     let before = tree(&folder.path);

@@ -25,7 +25,7 @@ struct Shown {
     effects: Option<Effects>,
 }
 
-/// A person's answer, and what it is about.
+/// A person's answer, and its subject.
 pub(super) struct Answered {
     pub answer: Answer,
     /// The digest of the effects that were shown.

@@ -223,7 +223,7 @@ fn effects_of(changes: &View, folder: &WorkspaceFolder) -> Result<Effects, Error
     found.map(Effects::verified)
 }
 
-/// Returns the error for an apply that did something other than what was reviewed.
+/// Returns the error for an apply that differs from its review.
 fn different(
     action: NamedAction,
     reviewed: Effects,
