@@ -79,7 +79,9 @@ impl View {
         ticket: &Ticket,
         check: impl FnOnce(&[Change]) -> Result<(), E>,
     ) -> Result<Committed, E> {
-        check_id(&ticket.id)?;
+        for id in ticket.ids() {
+            check_id(id)?;
+        }
         let opened = &*workspace.inner;
         let mut state = self.inner.state();
         let Ok(_) = state.layer() else {
@@ -110,9 +112,10 @@ fn commit_held<E: From<CommitError>>(
     check: impl FnOnce(&[Change]) -> Result<(), E>,
 ) -> Result<Committed, E> {
     recover(opened).map_err(CommitError::from)?;
-    let is_committed = is_committed(opened, &ticket.id).map_err(CommitError::from)?;
-    if is_committed {
-        return Err(CommitError::AlreadyCommitted(ticket.id.clone()).into());
+    for id in ticket.ids() {
+        if is_committed(opened, id).map_err(CommitError::from)? {
+            return Err(CommitError::AlreadyCommitted(id.to_owned()).into());
+        }
     }
     check_unchanged(&state.tree, &opened.lower)?;
     let Compared { changes, rewritten } =

@@ -27,7 +27,7 @@
 //! let changes = view.changes()?;
 //! assert_eq!(changes[0].from.as_deref(), Some("notes.txt"));
 //!
-//! let ticket = Ticket { id: "first".to_owned(), note: String::new(), title: String::new(), originals: None };
+//! let ticket = Ticket { id: "first".to_owned(), note: String::new(), title: String::new(), others: Vec::new(), originals: None };
 //! view.commit(&workspace, &ticket)?;
 //! assert_eq!(std::fs::read_to_string(folder.join("diary.txt"))?, "one\ntwo\n");
 //! # Ok(())

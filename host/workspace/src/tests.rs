@@ -26,6 +26,8 @@ mod script;
 #[cfg(test)]
 mod strangers;
 #[cfg(test)]
+mod together;
+#[cfg(test)]
 mod two_hosts;
 #[cfg(test)]
 mod undo;

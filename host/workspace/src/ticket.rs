@@ -15,11 +15,22 @@ pub struct Ticket {
     /// [taken](crate::Workspace::take_outcome). It lets the caller learn of the commit after a
     /// crash.
     pub note: String,
+    /// The other ids and notes, if the commit is of several decisions. They are stored with it, and
+    /// count as committed like the first one.
+    pub others: Vec<Outcome>,
     /// A line about the commit for people who [undo](crate::View::restore) it.
     pub title: String,
     /// How long and how much of the replaced and removed files to keep, so that the commit can be
     /// [undone](crate::View::restore). `None` to keep nothing, of earlier commits neither.
     pub originals: Option<Retention>,
+}
+
+impl Ticket {
+    /// Returns all ids, the first one first.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = &str> {
+        let others = self.others.iter().map(|other| &*other.id);
+        std::iter::once(&*self.id).chain(others)
+    }
 }
 
 /// How long originals are kept, and how large they are. The oldest are removed first, after a
@@ -78,6 +89,8 @@ pub struct Recovered {
 pub struct Originals {
     /// The id of the commit.
     pub id: String,
+    /// The other ids of the commit, if it was of several decisions.
+    pub others: Vec<String>,
     /// The time of the commit.
     pub committed: SystemTime,
     /// The total size of what is kept, in bytes.

@@ -125,6 +125,7 @@ pub fn to_make() -> OpenOptions {
 pub fn commit(view: &View, workspace: &Workspace, round: usize) -> Duration {
     let ticket = Ticket {
         title: String::new(),
+        others: Vec::new(),
         originals: None,
         id: format!("round-{round}"),
         note: String::new(),

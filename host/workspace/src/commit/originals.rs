@@ -29,6 +29,9 @@ use crate::workspace::{Opened, Workspace};
 /// The folder of all originals in the private folder, and the record in each.
 const ORIGINALS: &str = "originals";
 
+/// The list of the other ids of a commit.
+const OTHERS: &str = "others";
+
 /// Maximum size of a record, in bytes. A larger commit can't be undone.
 const MAX_RECORD: u64 = 256 << 20;
 
@@ -77,7 +80,11 @@ impl Workspace {
         };
         let kept = private.originals().doing(reading)?.into_iter();
         let complete = kept.filter(|(name, _)| private.has_record(name));
-        Ok(complete.map(|(_, originals)| originals).collect())
+        let complete = complete.map(|(name, originals)| Originals {
+            others: private.others(&name, &originals.id),
+            ..originals
+        });
+        Ok(complete.collect())
     }
 }
 
@@ -91,14 +98,17 @@ pub(crate) fn recorded(
         return Ok(None);
     };
     let kept = private.originals()?;
-    let Some((name, _)) = kept.into_iter().find(|(_, kept)| kept.id == id) else {
+    let is_of = |(name, kept): &(String, Originals)| {
+        kept.id == id || private.others(name, &kept.id).iter().any(|it| it == id)
+    };
+    let Some((name, kept)) = kept.into_iter().find(is_of) else {
         return Ok(None);
     };
     let folder = private.open_original(&name)?;
     let Some(sealed) = read(&folder, ORIGINALS, MAX_RECORD + 1024)? else {
         return Ok(None);
     };
-    let record = private.unsealed(&seal_of(id), &sealed);
+    let record = private.unsealed(&seal_of(&kept.id), &sealed);
     let record = record.and_then(|record| serde_json::from_slice(record).ok());
     let record = record.ok_or(io::ErrorKind::InvalidData)?;
     Ok(Some((record, format!("{PRIVATE}/{ORIGINALS}/{name}"))))
@@ -149,6 +159,30 @@ impl Private<'_> {
         // Its own name is synced with the transaction.
         open_or_make(&self.folder, ORIGINALS)?;
         Ok(Some(name))
+    }
+
+    /// Writes the other ids of a commit, so that any of them names it for an undo.
+    pub(super) fn write_others(
+        &self,
+        folder: &File,
+        id: &str,
+        others: &[String],
+        durable: Durable,
+    ) -> io::Result<()> {
+        let what = format!("{OTHERS} of {id}");
+        let written = self.write_sealed(folder, OTHERS, &what, &others, MAX_RECORD, durable);
+        written.map(drop)
+    }
+
+    /// Returns the other ids of a commit whose originals are kept.
+    fn others(&self, name: &str, id: &str) -> Vec<String> {
+        let folder = self.open_original(name).ok();
+        let sealed = folder.and_then(|folder| read(&folder, OTHERS, MAX_RECORD).ok()?);
+        let others = sealed.and_then(|sealed| {
+            let record = self.unsealed(&format!("{OTHERS} of {id}"), &sealed)?;
+            serde_json::from_slice(record).ok()
+        });
+        others.unwrap_or_default()
     }
 
     fn original_name(&self, facts: &str) -> String {
@@ -211,6 +245,7 @@ impl Private<'_> {
         let bytes = parts.next()?.parse().ok()?;
         Some(Originals {
             id: parts.next()?.to_owned(),
+            others: Vec::new(),
             committed: UNIX_EPOCH.checked_add(time)?,
             bytes,
         })

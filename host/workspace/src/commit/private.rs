@@ -8,7 +8,7 @@
 //!   outcomes/ID         the note of a committed id, until it is taken
 //!   txn-RANDOM-HASH/    a commit in progress, or interrupted; the hash proves that it is ours
 //!     journal           the steps to do; once this file exists, the commit has happened
-//!     outcome           the file that becomes outcomes/ID
+//!     outcome           the file that becomes outcomes/ID; outcome-1, … are those of other ids
 //!     n1, p2, …         new and parked objects
 //!   originals/NAME/     what a commit replaced and removed, for an undo: see `originals.rs`
 //!   kept/ID/n1-NAME     a replaced file that another program wrote to; only the user removes it
@@ -52,6 +52,9 @@ const MAX_OUTCOME: u64 = 128 << 20;
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Journal {
     pub id: String,
+    /// The other ids of the commit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<String>,
     pub steps: Vec<Step>,
     /// The name under which the folder stays after the commit, with the originals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -256,21 +259,24 @@ impl<'a> Private<'a> {
         sync_now(folder)
     }
 
-    /// Writes the data to keep for the user of a committed id.
+    /// Writes the data to keep for the user of a committed id, which has this index among those of
+    /// the commit.
     pub fn write_outcome(
         &self,
         folder: &File,
+        at: usize,
         (id, note): (&str, &str),
         durable: Durable,
     ) -> io::Result<()> {
         let record = (id, note);
-        let written = self.write_sealed(folder, "outcome", "outcome", &record, u64::MAX, durable);
+        let name = outcome_name(at);
+        let written = self.write_sealed(folder, &name, "outcome", &record, u64::MAX, durable);
         written.map(drop)
     }
 
     /// Records an id as committed, and moves its outcome to the folder from which its user takes
     /// it. Some or all of this may have been done before.
-    pub fn settle(&self, folder: &File, id: &str) -> io::Result<()> {
+    pub fn settle(&self, folder: &File, at: usize, id: &str) -> io::Result<()> {
         let mut committed = self.open_committed()?;
         // A line that was cut off ends before this one begins.
         let starts = committed.metadata()?.len() == 0;
@@ -283,9 +289,10 @@ impl<'a> Private<'a> {
         // This is needed even for an existing line: a crash may have come before its sync.
         sync_now(&committed)?;
         let outcomes = self.open_or_make_outcomes()?;
-        if read(folder, "outcome", u64::MAX)?.is_some() {
+        let outcome = outcome_name(at);
+        if read(folder, &outcome, u64::MAX)?.is_some() {
             step()?;
-            rustix::fs::renameat(folder, "outcome", &outcomes, id)?;
+            rustix::fs::renameat(folder, &*outcome, &outcomes, id)?;
         }
         // Both folders had their names before the journal had its own.
         sync_now(&outcomes)
@@ -374,6 +381,13 @@ impl<'a> Private<'a> {
         step()?;
         let flags = AtFlags::REMOVEDIR;
         Ok(rustix::fs::unlinkat(&self.folder, name, flags)?)
+    }
+}
+
+fn outcome_name(at: usize) -> String {
+    match at {
+        0 => "outcome".to_owned(),
+        at => format!("outcome-{at}"),
     }
 }
 

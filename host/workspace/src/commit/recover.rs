@@ -28,7 +28,11 @@ pub(super) fn finish(
     let settling = || format!("note in {PRIVATE} what was committed");
     // Sync before the id is recorded: recovery stops when it finds the id.
     sync_directories(lower, directories.iter())?;
-    private.settle(folder, &journal.id).doing(settling)?;
+    for (at, other) in journal.others.iter().enumerate() {
+        private.settle(folder, at + 1, other).doing(settling)?;
+    }
+    // Last, because a recovery takes the commit as done if it finds this id.
+    private.settle(folder, 0, &journal.id).doing(settling)?;
     let keeping = || format!("keep in {PRIVATE} what another program wrote");
     let kept = keep_written(private, folder, journal).doing(keeping)?;
     if let Some(originals) = &journal.originals {
@@ -116,6 +120,7 @@ fn recover_one(
     let kept = finish(private, name, &folder, lower, &journal)?;
     recovered.kept.extend(kept);
     recovered.finished.push(journal.id);
+    recovered.finished.extend(journal.others);
     Ok(())
 }
 

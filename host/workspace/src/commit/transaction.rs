@@ -88,6 +88,7 @@ fn prepare(
     } = plan(layer.tree, layer.rewritten, &mut staging)?;
     refuse_open_files(&steps, lower)?;
     let durable = staging.durable(&steps);
+    let others: Vec<String> = ticket.others.iter().map(|it| it.id.clone()).collect();
     let originals = match &ticket.originals {
         Some(retention) => {
             let recording = || "record the originals for an undo".to_owned();
@@ -99,20 +100,31 @@ fn prepare(
                 left: made.states,
                 deltas: deltas(layer.changes, &made.texts, lower),
             };
-            private
+            let name = private
                 .write_originals(folder, &ticket.id, &record, retention, durable)
-                .doing(recording)?
+                .doing(recording)?;
+            if name.is_some() && !others.is_empty() {
+                private
+                    .write_others(folder, &ticket.id, &others, durable)
+                    .doing(recording)?;
+            }
+            name
         }
         None => None,
     };
-    private
-        .write_outcome(folder, (&ticket.id, &ticket.note), durable)
-        .doing(|| "write the outcome".to_owned())?;
+    let first = (&*ticket.id, &*ticket.note);
+    let all = ticket.others.iter().map(|it| (&*it.id, &*it.note));
+    for (at, outcome) in std::iter::once(first).chain(all).enumerate() {
+        private
+            .write_outcome(folder, at, outcome, durable)
+            .doing(|| "write the outcome".to_owned())?;
+    }
     let syncing = || "sync what was staged".to_owned();
     staging.sync(durable).doing(syncing)?;
     note_made(&mut steps, folder).doing(|| "look at what was staged".to_owned())?;
     let journal = Journal {
         id: ticket.id.clone(),
+        others,
         steps,
         originals,
     };

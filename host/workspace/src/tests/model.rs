@@ -28,6 +28,7 @@ pub fn ticket(id: &str) -> Ticket {
         id: id.to_owned(),
         note: format!("note of {id}"),
         title: format!("title of {id}"),
+        others: Vec::new(),
         originals: None,
     }
 }

@@ -165,6 +165,7 @@ impl Committing<'_> {
                 part,
             )?,
             title: action.label.to_string(),
+            others: Vec::new(),
             originals: self.decisions.base.place.undo.map(|it| Retention {
                 time: it.time,
                 bytes: it.bytes,

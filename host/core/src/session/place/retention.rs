@@ -68,6 +68,7 @@ pub fn originals(workspace: &Path) -> Result<Vec<Originals>, Error> {
         .map_err(Error::not_committed)?;
     let kept = kept.into_iter().map(|it| Originals {
         action: it.id.into(),
+        others: it.others.into_iter().map(ActionId::from).collect(),
         applied: it.committed,
         bytes: it.bytes,
     });
