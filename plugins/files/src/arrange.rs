@@ -9,8 +9,11 @@ use crate::plan::{Operation, Plan};
 use crate::workspace::{Kind, Workspace};
 
 pub(crate) fn move_file(params: Transfer, _call: &Call) -> Result<Preview<Plan>, Error> {
-    let workspace = Workspace::of_session()?;
-    let (from, to, _) = transfer(&workspace, &params)?;
+    relocate(&Workspace::of_session()?, &params)
+}
+
+pub(crate) fn relocate(workspace: &Workspace, params: &Transfer) -> Result<Preview<Plan>, Error> {
+    let (from, to, _) = transfer(workspace, params)?;
     let before = workspace.digest(&from)?.unwrap_or_default();
     let (old, new) = (shown(&from), shown(&to));
     let mut proposal = Proposal::new();
@@ -25,7 +28,7 @@ pub(crate) fn copy_file(params: Transfer, _call: &Call) -> Result<Preview<Plan>,
     copy(&Workspace::of_session()?, &params)
 }
 
-fn copy(workspace: &Workspace, params: &Transfer) -> Result<Preview<Plan>, Error> {
+pub(crate) fn copy(workspace: &Workspace, params: &Transfer) -> Result<Preview<Plan>, Error> {
     let (from, to, kind) = transfer(workspace, params)?;
     let (old, new) = (shown(&from), shown(&to));
     let mut proposal = Proposal::new();
@@ -99,7 +102,7 @@ pub(crate) fn delete_file(params: DeleteFile, _call: &Call) -> Result<Preview<Pl
     delete(&Workspace::of_session()?, &params)
 }
 
-fn delete(workspace: &Workspace, params: &DeleteFile) -> Result<Preview<Plan>, Error> {
+pub(crate) fn delete(workspace: &Workspace, params: &DeleteFile) -> Result<Preview<Plan>, Error> {
     let path = path::file(&params.path)?;
     // A link itself can be deleted, but nothing behind one.
     if let (parent, _) = path::split(&path)

@@ -78,7 +78,11 @@ pub(crate) fn write_file(params: WriteFile, _call: &Call) -> Result<Preview<Plan
     write(&Workspace::of_session()?, &path, &params.content)
 }
 
-fn write(workspace: &Workspace, path: &str, content: &str) -> Result<Preview<Plan>, Error> {
+pub(crate) fn write(
+    workspace: &Workspace,
+    path: &str,
+    content: &str,
+) -> Result<Preview<Plan>, Error> {
     workspace.check_changeable(path)?;
     let mut proposal = Proposal::new();
     let shown = shown(path);

@@ -99,7 +99,7 @@ impl<'a> Rest<'a> {
             if let Some(text) = line.strip_prefix('+') {
                 contents.push_str(text);
                 contents.push('\n');
-            } else if line.trim().is_empty() && self.ends() {
+            } else if line.trim().is_empty() && self.next_text().starts_with("***") {
                 break;
             } else if !(is_first && line.starts_with("@@")) {
                 return Err(self.problem("each line of a new file begins with `+`"));
@@ -109,12 +109,12 @@ impl<'a> Rest<'a> {
         Ok(contents)
     }
 
-    /// Checks if only blank lines are left in this part.
-    fn ends(&self) -> bool {
+    /// Returns the next line that isn't blank.
+    fn next_text(&self) -> &'a str {
         let next = self.lines[self.at..]
             .iter()
             .find(|line| !line.trim().is_empty());
-        next.is_none_or(|line| line.starts_with("***"))
+        next.copied().unwrap_or(END)
     }
 
     /// Reads the hunks of an update.
@@ -131,8 +131,8 @@ impl<'a> Rest<'a> {
                 }
                 self.head(&mut hunk, header);
             } else if line.is_empty() {
-                // Without the space, which models leave out. Blank lines at the end are between parts.
-                if !self.ends() && self.peek().is_none_or(|next| !next.starts_with("@@")) {
+                // Without the space, which models leave out; or between parts.
+                if !self.next_text().starts_with("***") && !self.next_text().starts_with("@@") {
                     hunk.lines.push(Line::Keep(String::new()));
                 }
             } else {

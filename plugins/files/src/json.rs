@@ -201,7 +201,7 @@ mod tests {
             "",
         );
         let add = json!({ "op": "add", "path": "/new", "value": { "z": 1, "a": "$&" } });
-        let new = "1.50 },\r\n  \"new\": {\r\n    \"z\": 1,\r\n    \"a\": \"$&\"\r\n  },\r\n";
+        let new = "1.50 },\r\n  \"new\": {\r\n    \"z\": 1,\r\n    \"a\": \"$&\",\r\n  },\r\n";
         check(add, "1.50 },\r\n", new);
     }
 
