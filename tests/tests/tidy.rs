@@ -494,6 +494,7 @@ fn files_have_one_subject_of_at_most_400_lines_before_their_tests() {
         "host",
         "sdk/rust/src",
         "plugins/batch-rename/src",
+        "plugins/files/src",
         "examples",
         "tests/beside",
         "tests/src",

@@ -109,6 +109,10 @@ pub(crate) struct WriteFile {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("examples" = [{
+    "path": "src/main.rs",
+    "edits": [{ "old_text": "fn main() {\n", "new_text": "fn main() {\n    start();\n" }],
+}]))]
 pub(crate) struct EditFile {
     /// The file, relative to the workspace.
     pub(crate) path: String,
@@ -138,6 +142,7 @@ pub(crate) struct ApplyPatch {
     /// Delete File: PATH` for each file, and `*** End Patch`. Or a unified diff with `--- a/PATH`
     /// and `+++ b/PATH`. Paths are relative to the workspace.
     #[schemars(length(min = 1))]
+    #[schemars(extend("examples" = ["*** Begin Patch\n*** Update File: src/main.rs\n@@ fn main() {\n+    start();\n*** Add File: notes.md\n+# Notes\n*** End Patch\n"]))]
     pub(crate) patch: String,
 }
 
@@ -170,6 +175,10 @@ pub(crate) struct SearchReplace {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("examples" = [{
+    "path": "config.toml",
+    "operations": [{ "op": "add", "path": "/server", "value": { "port": 8080 } }],
+}]))]
 pub(crate) struct EditValues {
     /// The JSON, JSONC or TOML file, relative to the workspace.
     pub(crate) path: String,

@@ -2,13 +2,19 @@
 
 use airlock_tool::Error;
 
+use crate::diff::cut;
+
+/// The most bytes of a name and of a path on the usual file systems.
+const MAX_NAME: usize = 255;
+const MAX_PATH: usize = 4000;
+
 /// Returns the path relative to the workspace and without needless parts, if it stays in the
 /// workspace. The workspace itself is the empty path.
 ///
 /// # Errors
 /// Returns an error for the caller if the path leads out of the workspace.
 pub(crate) fn inside(path: &str) -> Result<String, Error> {
-    let refuse = |problem: &str| Err(Error::tool(format!("`{}` {problem}", shown(path))));
+    let refuse = |problem: &str| Err(Error::tool(format!("`{}` {problem}", cut(&shown(path)))));
     if path.contains('\0') {
         return refuse("has a NUL character in it.");
     }
@@ -26,10 +32,15 @@ pub(crate) fn inside(path: &str) -> Result<String, Error> {
             "" | "." => {}
             ".." if names.pop().is_none() => return refuse("leads out of the workspace."),
             ".." => {}
+            _ if name.len() > MAX_NAME => return refuse("has a name that is too long."),
             _ => names.push(name),
         }
     }
-    Ok(names.join("/"))
+    let path = names.join("/");
+    if path.len() > MAX_PATH {
+        return refuse("is too long.");
+    }
+    Ok(path)
 }
 
 /// Returns the path of a file, as [`inside`] does, if it isn't the workspace itself.
@@ -98,6 +109,8 @@ mod tests {
         refused("../a");
         refused("a/../../b");
         refused("a\0b");
+        refused(&"a".repeat(256));
+        refused(&"a/".repeat(2001));
         assert!(file("./").is_err());
     }
 

@@ -36,7 +36,7 @@ pub(crate) fn walk(
     }
     let mut rules = IgnoreRules::around(workspace, &top);
     let mut open = vec![Listing::of(workspace, &top, &mut rules)?];
-    let mut seen = 0_usize;
+    let (mut seen, mut unread) = (0_usize, 0_usize);
     while let Some(listing) = open.last_mut() {
         let Some((name, kind)) = listing.entries.next() else {
             open.pop();
@@ -66,10 +66,13 @@ pub(crate) fn walk(
             return Ok(None);
         }
         if is_directory {
-            open.push(Listing::of(workspace, &path, &mut rules)?);
+            match Listing::of(workspace, &path, &mut rules) {
+                Ok(listing) => open.push(listing),
+                Err(_) => unread += 1,
+            }
         }
     }
-    Ok(None)
+    Ok((unread > 0).then(|| format!("Directories that can't be read: {unread}.")))
 }
 
 /// The entries of a directory that are still to be visited.
@@ -80,8 +83,8 @@ struct Listing {
 
 impl Listing {
     fn of(workspace: &Workspace, path: &str, rules: &mut IgnoreRules) -> Result<Self, Error> {
-        rules.enter(workspace, path);
         let entries = workspace.list(path)?.into_iter();
+        rules.enter(workspace, path);
         Ok(Self {
             directory: path.to_owned(),
             entries,
