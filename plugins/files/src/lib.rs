@@ -33,6 +33,7 @@ mod unified;
 mod values;
 mod walk;
 mod workspace;
+mod yaml;
 
 use airlock_tool::{Tool, Tools, export};
 
@@ -113,7 +114,7 @@ fn changing(tools: Tools) -> Tools {
         .with(
             Tool::new(
                 "edit_values",
-                "Adds, replaces and removes values in a JSON, JSONC or TOML file by their paths, as a JSON Patch does, and keeps comments and layout.",
+                "Adds, replaces and removes values in a JSON, JSONC, TOML or YAML file by their paths, as a JSON Patch does, and keeps comments and layout.",
             )
             .preview(change::edit_values)
             .apply(plan::apply)

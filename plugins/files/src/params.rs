@@ -152,8 +152,8 @@ pub(crate) struct SearchReplace {
     /// A regular expression in the syntax of Rust and ripgrep, or a plain text if `literal` is set.
     #[schemars(length(min = 1))]
     pub(crate) pattern: String,
-    /// The text for each match. `$1` or `${1}` is a group, `${name}` a named one, `$0` the match and
-    /// `$$` a dollar sign, unless `literal` is set.
+    /// The text for each match. `$1` or `${1}` is a group, `${name}` a named one, `$0` the match
+    /// and `$$` a dollar sign, unless `literal` is set.
     pub(crate) replacement: String,
     /// The file or directory to search, relative to the workspace.
     #[serde(default = "workspace")]
@@ -180,7 +180,7 @@ pub(crate) struct SearchReplace {
     "operations": [{ "op": "add", "path": "/server", "value": { "port": 8080 } }],
 }]))]
 pub(crate) struct EditValues {
-    /// The JSON, JSONC or TOML file, relative to the workspace.
+    /// The JSON, JSONC, TOML or YAML file, relative to the workspace.
     pub(crate) path: String,
     /// The changes, made in this order, as in a JSON Patch.
     #[schemars(length(min = 1))]

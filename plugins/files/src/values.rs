@@ -1,4 +1,5 @@
-//! The tool `edit_values`: changes values in JSON and TOML files, and keeps comments and layout.
+//! The tool `edit_values`: changes values in JSON, TOML and YAML files, and keeps comments
+//! and layout.
 
 use std::fmt::Display;
 
@@ -8,6 +9,7 @@ use crate::params::{Op, ValueOperation};
 use crate::path::shown;
 use crate::text::{Change, Text};
 use crate::toml;
+use crate::yaml;
 
 /// The steps to a value: keys, and indexes of arrays.
 pub(crate) type Steps = Vec<String>;
@@ -29,15 +31,8 @@ pub(crate) fn edit(
     let edit = match extension.as_str() {
         "json" | "jsonc" | "json5" | "webmanifest" | "code-workspace" => json::edit,
         "toml" => toml::edit,
-        "yaml" | "yml" => {
-            return Err("YAML files can't be edited by value yet: use `edit_file`.".to_owned());
-        }
-        _ => {
-            return Err(format!(
-                "`{}` is neither a JSON nor a TOML file.",
-                shown(path)
-            ));
-        }
+        "yaml" | "yml" => yaml::edit,
+        _ => return Err(format!("`{}` is no JSON, TOML or YAML file.", shown(path))),
     };
     let mut parsed = Vec::new();
     for operation in operations {
