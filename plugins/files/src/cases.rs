@@ -4,6 +4,7 @@ mod edits;
 mod endings;
 mod files;
 mod patches;
+mod properties;
 
 use crate::change;
 use crate::edit;

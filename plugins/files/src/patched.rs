@@ -1,6 +1,6 @@
 //! Finds the places of a patch's hunks in a file, and makes its changes.
 
-use crate::hunk::{Hunk, Lines};
+use crate::hunk::{Hunk, Line, Lines};
 use crate::text::{Change, Text};
 
 /// Makes the changes of the hunks. Returns notes for the preview.
@@ -40,25 +40,36 @@ pub(crate) fn patch(text: &mut Text, hunks: &[Hunk]) -> Result<Vec<String>, Stri
         from = end;
     }
     changes.sort_by_key(|change| (change.range.start, change.range.end));
+    let had_newline = text.body().is_empty() || text.body().ends_with('\n');
     text.replace(&changes);
-    end(text, hunks);
+    end(text, hunks, had_newline);
     Ok(notes)
 }
 
-/// Ends the file with a newline, or without one, if the patch tells.
-fn end(text: &mut Text, hunks: &[Hunk]) {
-    let Some(wanted) = hunks.iter().rev().find_map(|hunk| hunk.final_newline) else {
+/// Ends the file with a newline, or without one, if the patch tells. Its changes have left the end
+/// as it was: a text that ends in `\n` may have a blank last line without one.
+fn end(text: &mut Text, hunks: &[Hunk], had_newline: bool) {
+    let Some((wanted, hunk)) = hunks
+        .iter()
+        .rev()
+        .find_map(|it| Some((it.final_newline?, it)))
+    else {
         return;
     };
     let len = text.body().len();
-    match (wanted, text.body().ends_with('\n')) {
-        (true, false) if len > 0 => {
+    let has_lines = len > 0
+        || hunk
+            .lines
+            .iter()
+            .any(|line| !matches!(line, Line::Remove(_)));
+    match (wanted, had_newline) {
+        (true, false) if has_lines => {
             text.replace(&[Change {
                 range: len..len,
                 new: "\n".to_owned(),
             }]);
         }
-        (false, true) => text.replace(&[Change {
+        (false, true) if len > 0 => text.replace(&[Change {
             range: len - 1..len,
             new: String::new(),
         }]),

@@ -15,7 +15,7 @@ use crate::text::Text;
 pub(crate) const MAX_BYTES: u64 = 16 << 20;
 
 /// The most entries of a directory with everything in it that is moved, copied or deleted.
-pub(crate) const MAX_ENTRIES: usize = 10_000;
+pub(crate) const MAX_ENTRIES: usize = 100_000;
 
 /// The directory whose files a caller names.
 pub(crate) struct Workspace {
