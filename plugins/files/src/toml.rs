@@ -1,7 +1,7 @@
 //! Values in TOML files.
 
 use serde_json::Value as Json;
-use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
+use toml_edit::{Array, ArrayOfTables, Datetime, DocumentMut, InlineTable, Item, TableLike, Value};
 
 use crate::params::{Op, ValueOperation};
 use crate::values::{Steps, index, no_key, pointer};
@@ -17,12 +17,14 @@ pub(crate) fn edit(text: &str, operations: &[(Steps, &ValueOperation)]) -> Resul
         let Some((last, parents)) = steps.split_last() else {
             return Err("The whole file can't be changed by value: use `write_file`.".to_owned());
         };
-        let is_top = parents.is_empty();
         let mut parent = document.as_item_mut();
         for depth in 0..parents.len() {
             parent = child(parent, &steps[..=depth])?;
         }
-        let new = || item(operation, is_top);
+        let new = || match &operation.value {
+            Some(json) => value(json),
+            None => Err(format!("`value` is missing for `{}`.", operation.path)),
+        };
         match parent {
             Item::ArrayOfTables(tables) => in_tables(tables, steps, operation.op, new)?,
             Item::Value(Value::Array(array)) => in_array(array, steps, operation.op, new)?,
@@ -69,7 +71,7 @@ fn in_table(
     key: &str,
     steps: &Steps,
     op: Op,
-    new: impl Fn() -> Result<Item, String>,
+    new: impl Fn() -> Result<Value, String>,
 ) -> Result<(), String> {
     if !table.contains_key(key) && op != Op::Add {
         return Err(no_key(steps, table.iter().map(|(key, _)| key.to_owned())));
@@ -81,32 +83,38 @@ fn in_table(
     let new = new()?;
     match table.get_mut(key) {
         Some(old) => replace(old, new),
+        // At the top of a file, an object becomes a table with a header.
         None => {
-            table.insert(key, new);
+            table.insert(
+                key,
+                match new {
+                    Value::InlineTable(new) if steps.len() == 1 => Item::Table(new.into_table()),
+                    new => Item::Value(new),
+                },
+            );
         }
     }
     Ok(())
 }
 
 /// Replaces an item and leaves what is around it.
-fn replace(old: &mut Item, new: Item) {
+fn replace(old: &mut Item, new: Value) {
     match (old, new) {
-        (Item::Table(old), Item::Value(Value::InlineTable(new))) => {
+        (Item::Table(old), Value::InlineTable(new)) if !old.is_dotted() => {
             old.clear();
+            old.set_implicit(false);
             old.extend(new);
         }
-        (Item::Value(old), Item::Value(mut new)) => {
-            *new.decor_mut() = old.decor().clone();
-            let same_kind = new.as_str().and_then(|text| text.parse().ok());
-            if let (Value::Datetime(old), Some(time)) = (&mut *old, same_kind) {
-                let decor = old.decor().clone();
-                *old = toml_edit::Formatted::new(time);
-                *old.decor_mut() = decor;
-                return;
+        (Item::Value(old), mut new) => {
+            // A time stays one if its new text is one.
+            let time = new.as_str().and_then(|text| text.parse::<Datetime>().ok());
+            if let Some(time) = time.filter(|_| old.is_datetime()) {
+                new = time.into();
             }
+            *new.decor_mut() = old.decor().clone();
             *old = new;
         }
-        (old, new) => *old = new,
+        (old, new) => *old = Item::Value(new),
     }
 }
 
@@ -114,16 +122,14 @@ fn in_array(
     array: &mut Array,
     steps: &Steps,
     op: Op,
-    new: impl Fn() -> Result<Item, String>,
+    new: impl Fn() -> Result<Value, String>,
 ) -> Result<(), String> {
     let at = index(steps, array.len(), op)?;
     if op == Op::Remove {
         array.remove(at);
         return Ok(());
     }
-    let new = new()?
-        .into_value()
-        .map_err(|_| "A table can't be put there.")?;
+    let new = new()?;
     if op == Op::Replace {
         array.replace(at, new);
         return Ok(());
@@ -144,23 +150,23 @@ fn in_tables(
     tables: &mut ArrayOfTables,
     steps: &Steps,
     op: Op,
-    new: impl Fn() -> Result<Item, String>,
+    new: impl Fn() -> Result<Value, String>,
 ) -> Result<(), String> {
     let at = index(steps, tables.len(), op)?;
     if op == Op::Remove {
         tables.remove(at);
         return Ok(());
     }
-    let table = new()?
-        .into_table()
-        .map_err(|_| "Only tables can be in this array.")?;
+    let Value::InlineTable(table) = new()? else {
+        return Err("Only tables can be in this array.".to_owned());
+    };
     if op == Op::Replace {
         if let Some(old) = tables.get_mut(at) {
             old.clear();
             old.extend(table);
         }
     } else if at == tables.len() {
-        tables.push(table);
+        tables.push(table.into_table());
     } else {
         return Err(format!(
             "A table is only added at the end: `{}/-`.",
@@ -168,22 +174,6 @@ fn in_tables(
         ));
     }
     Ok(())
-}
-
-/// Returns the new item of an operation. At the top of a file, an object becomes a table with a
-/// header.
-fn item(operation: &ValueOperation, is_top: bool) -> Result<Item, String> {
-    let Some(json) = &operation.value else {
-        return Err(format!("`value` is missing for `{}`.", operation.path));
-    };
-    if let (Json::Object(values), true) = (json, is_top) {
-        let mut table = Table::new();
-        for (key, json) in values {
-            table.insert(key, Item::Value(value(json)?));
-        }
-        return Ok(Item::Table(table));
-    }
-    value(json).map(Item::Value)
 }
 
 fn value(json: &Json) -> Result<Value, String> {
