@@ -4,14 +4,17 @@ use airlock_tool::{Action, Call, Error, Preview};
 
 use crate::diff;
 use crate::edit;
+use crate::hunks;
 use crate::params::{ApplyPatch, EditFile, EditValues, WriteFile};
 use crate::patch::{self, FileChange};
-use crate::patched;
 use crate::path::{self, shown};
 use crate::plan::{Operation, Plan};
 use crate::text::Text;
 use crate::values;
 use crate::workspace::{Kind, Workspace};
+
+/// The most bytes of a label, below the host's limit.
+const MAX_LABEL: usize = 1000;
 
 /// The changes that a preview proposes, with what it says about them.
 #[derive(Default)]
@@ -46,7 +49,7 @@ impl Proposal {
         let verb = old.map_or("Create", |_| "Change");
         let mut part = format!("{verb} `{}`:", shown(path));
         if self.room > 0 {
-            let shown = diff::unified(old.unwrap_or_default(), new, &mut self.room);
+            let shown = diff::unified_diff(old.unwrap_or_default(), new, &mut self.room);
             part = format!("{part}\n{}", shown.replace('\r', ""));
         }
         self.add(part, Operation::write(path, old, new));
@@ -65,8 +68,12 @@ impl Proposal {
     }
 
     /// Returns the preview, with one action.
-    pub(crate) fn preview(self, label: String) -> Result<Preview<Plan>, Error> {
+    pub(crate) fn preview(self, mut label: String) -> Result<Preview<Plan>, Error> {
         self.plan.check_size()?;
+        if label.len() > MAX_LABEL {
+            label.truncate(label.floor_char_boundary(MAX_LABEL));
+            label.push('…');
+        }
         let mut paragraphs = self.parts;
         paragraphs.extend(self.notes);
         Ok(Preview::new(paragraphs.join("\n\n")).stage(Action::new(label, self.plan)))
@@ -113,17 +120,17 @@ pub(crate) fn write(
 pub(crate) fn edit_file(params: EditFile, _call: &Call) -> Result<Preview<Plan>, Error> {
     let path = path::file(&params.path)?;
     let change = |text: &mut Text| edit::edit(text, &path, &params.edits);
-    changed(&Workspace::of_session()?, &path, change)
+    propose(&Workspace::of_session()?, &path, change)
 }
 
 pub(crate) fn edit_values(params: EditValues, _call: &Call) -> Result<Preview<Plan>, Error> {
     let path = path::file(&params.path)?;
     let change = |text: &mut Text| values::edit(text, &path, &params.operations);
-    changed(&Workspace::of_session()?, &path, change)
+    propose(&Workspace::of_session()?, &path, change)
 }
 
 /// Returns the preview of a change to the text of one file.
-fn changed(
+fn propose(
     workspace: &Workspace,
     path: &str,
     change: impl FnOnce(&mut Text) -> Result<Vec<String>, String>,
@@ -176,7 +183,7 @@ pub(crate) fn patch_files(workspace: &Workspace, patch: &str) -> Result<Preview<
     }
     let label = match names.as_slice() {
         [name] => format!("Patch {name}"),
-        names => format!("Patch {} files: {}", names.len(), names[0]),
+        names => format!("Patch {} and {} more", names[0], names.len() - 1),
     };
     proposal.preview(label)
 }
@@ -211,7 +218,7 @@ fn patch_file(
         FileChange::Update { to, hunks, .. } => {
             let mut text = workspace.text(&path)?;
             let old = text.encode();
-            let notes = patched::patch(&mut text, &hunks).map_err(Error::tool)?;
+            let notes = hunks::apply(&mut text, &hunks).map_err(Error::tool)?;
             let new = text.encode();
             proposal.notes.extend(notes);
             let to = to

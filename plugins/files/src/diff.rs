@@ -55,7 +55,7 @@ pub(crate) fn ops(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
 }
 
 /// Returns a unified diff without its header, of at most `room` lines, which are taken from it.
-pub(crate) fn unified(old: &str, new: &str, room: &mut usize) -> String {
+pub(crate) fn unified_diff(old: &str, new: &str, room: &mut usize) -> String {
     let (old_lines, new_lines) = (lines(old), lines(new));
     let mut rows = Vec::new();
     for group in group_diff_ops(ops(&old_lines, &new_lines), 3) {
@@ -120,9 +120,9 @@ mod tests {
         let old: String = (1..=9).map(|n| format!("{n}\n")).collect();
         let new = old.replace('5', "five");
         let expected = "@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8";
-        assert_eq!(unified(&old, &new, &mut 100), expected);
+        assert_eq!(unified_diff(&old, &new, &mut 100), expected);
         assert_eq!(
-            unified("", "a", &mut 100),
+            unified_diff("", "a", &mut 100),
             "@@ -0,0 +1 @@\n+a\n\\ No newline at end of file"
         );
     }
@@ -131,7 +131,7 @@ mod tests {
     fn a_long_diff_is_cut() {
         let mut room = 2;
         assert_eq!(
-            unified("", "a\nb\nc\n", &mut room),
+            unified_diff("", "a\nb\nc\n", &mut room),
             "@@ -0,0 +1,3 @@\n+a\n… and 2 more lines"
         );
         assert_eq!(room, 0);

@@ -5,7 +5,7 @@ use crate::hunk::{Hunk, Lines, Place, numbers};
 use crate::params::Edit;
 use crate::path::shown;
 use crate::text::{Change, Text, line_at};
-use crate::tolerance::{Tolerance, carried, folded};
+use crate::tolerance::{Tolerance, carry, fold};
 
 /// Makes the edits, each in what the one before it left. Returns notes for the preview.
 ///
@@ -103,7 +103,7 @@ fn exactly(body: &str, old: &str, new: &str) -> Found {
 
 /// Finds the old text where only typographic characters differ.
 fn by_characters(body: &str, old: &str, new: &str) -> Found {
-    let (plain, old_plain) = (folded(body), folded(old));
+    let (plain, old_plain) = (fold(body), fold(old));
     // Both texts have the same number of characters, but not of bytes.
     let offset = |plain_at: usize| {
         let index = plain[..plain_at].chars().count();
@@ -113,7 +113,7 @@ fn by_characters(body: &str, old: &str, new: &str) -> Found {
     };
     let change = |(at, matched): (usize, &str)| {
         let range = offset(at)..offset(at + matched.len());
-        let new = carried(&body[range.clone()], old, new);
+        let new = carry(&body[range.clone()], old, new);
         vec![Change { range, new }]
     };
     Found {

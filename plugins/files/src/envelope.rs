@@ -32,7 +32,7 @@ pub(crate) fn parse(lines: &[&str]) -> Result<Vec<FileChange>, String> {
             continue;
         }
         if let Some(path) = path(ADD) {
-            let contents = rest.added()?;
+            let contents = rest.contents()?;
             changes.push(FileChange::Add { path, contents });
         } else if let Some(path) = path(DELETE) {
             changes.push(FileChange::Delete { path });
@@ -92,7 +92,7 @@ impl<'a> Rest<'a> {
     }
 
     /// Reads the contents of a new file.
-    fn added(&mut self) -> Result<String, String> {
+    fn contents(&mut self) -> Result<String, String> {
         let mut contents = String::new();
         let mut is_first = true;
         while let Some(line) = self.within() {

@@ -5,7 +5,7 @@ use similar::DiffOp;
 use crate::closest;
 use crate::diff;
 use crate::text::Change;
-use crate::tolerance::{Tolerance, carried, indent, reindented};
+use crate::tolerance::{Tolerance, carry, indent, reindent};
 
 /// Lines that belong together: some stay, and others are replaced.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -273,13 +273,13 @@ fn replacement(
     let fitted = |(index, line): (usize, &&str)| {
         let line = match (there.get(index), removed.get(index)) {
             (Some(there), Some(old)) if removed.len() == added.len() => {
-                let new = carried(there.trim(), old.trim(), line.trim_start());
+                let new = carry(there.trim(), old.trim(), line.trim_start());
                 format!("{}{new}", indent(line))
             }
             _ => (*line).to_owned(),
         };
         match tolerance {
-            Tolerance::Indentation => reindented(&line, pairs),
+            Tolerance::Indentation => reindent(&line, pairs),
             _ => line,
         }
     };

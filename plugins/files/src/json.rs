@@ -57,6 +57,10 @@ fn in_object(
     op: Op,
     value: CstInputValue,
 ) -> Result<(), String> {
+    // Which of them counts depends on the program that reads the file.
+    if keys(object).filter(|it| it == key).count() > 1 {
+        return Err(format!("`{}` is there more than once.", pointer(steps)));
+    }
     match (object.get(key), op) {
         (Some(property), Op::Remove) => property.remove(),
         (Some(property), _) => property.set_value(value),
@@ -227,6 +231,14 @@ mod tests {
         check(
             json!({ "op": "add", "path": "/p/q", "value": 1 }),
             "There is no `/p`; the keys there are `name`, `n`, `o`.",
+        );
+        let twice = edited(
+            "{\"a\": 1, \"a\": 2}",
+            json!([{ "op": "remove", "path": "/a" }]),
+        );
+        assert_eq!(
+            twice.unwrap_err(),
+            "`a.json`: `/a` is there more than once."
         );
         let dots = edited(FILE, json!([{ "op": "remove", "path": "o.x" }])).unwrap_err();
         assert_eq!(

@@ -29,7 +29,7 @@ pub(crate) enum FileChange {
 /// Returns an error for the caller that tells the line that can't be read.
 pub(crate) fn parse(patch: &str) -> Result<Vec<FileChange>, Error> {
     let patch = patch.replace("\r\n", "\n");
-    let lines = stripped(&patch);
+    let lines = strip(&patch);
     let begins = |starts: &[&str]| {
         lines.iter().any(|line| {
             starts
@@ -49,11 +49,11 @@ pub(crate) fn parse(patch: &str) -> Result<Vec<FileChange>, Error> {
     if changes.is_empty() {
         return Err(invalid("It changes no file.".to_owned()));
     }
-    merged(changes).map_err(invalid)
+    merge(changes).map_err(invalid)
 }
 
 /// Returns the lines of a patch without a shell's or Markdown's marks around them.
-fn stripped(patch: &str) -> Vec<&str> {
+fn strip(patch: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = patch.trim_matches('\n').split('\n').collect();
     let is_fence = |line: &str| line.starts_with("```");
     if lines.first().is_some_and(|line| is_fence(line)) {
@@ -74,7 +74,7 @@ fn stripped(patch: &str) -> Vec<&str> {
 }
 
 /// Joins the updates of each file.
-fn merged(changes: Vec<FileChange>) -> Result<Vec<FileChange>, String> {
+fn merge(changes: Vec<FileChange>) -> Result<Vec<FileChange>, String> {
     let mut merged: Vec<FileChange> = Vec::new();
     for change in changes {
         let Some(earlier) = merged.iter_mut().find(|it| it.path() == change.path()) else {

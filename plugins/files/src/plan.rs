@@ -182,7 +182,7 @@ fn step(workspace: &Workspace, operation: &Operation) -> Result<(), Error> {
                 Some(_) => workspace.read(path, MAX_BYTES)?,
                 None => Vec::new(),
             };
-            let new = spliced(&old, edits);
+            let new = splice(&old, edits);
             if new.as_deref().map(digest_of).as_ref() != Some(after) {
                 return Err(Error::failed(format!(
                     "the plan for `{}` is damaged",
@@ -237,7 +237,7 @@ fn splices(old: &str, new: &str) -> Vec<Splice> {
 }
 
 /// Returns the bytes with the splices, which are in order, unless one is out of their range.
-fn spliced(old: &[u8], splices: &[Splice]) -> Option<Vec<u8>> {
+fn splice(old: &[u8], splices: &[Splice]) -> Option<Vec<u8>> {
     let mut new = Vec::new();
     let mut at = 0;
     for splice in splices {

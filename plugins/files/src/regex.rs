@@ -32,7 +32,7 @@ impl Regex {
             .dot_matches_new_line(options.multiline);
         let config = meta::Config::new().nfa_size_limit(Some(SIZE_LIMIT));
         let pattern = if options.literal {
-            escaped(pattern)
+            escape(pattern)
         } else {
             pattern.to_owned()
         };
@@ -126,7 +126,7 @@ impl Regex {
     }
 }
 
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {
         if c.is_ascii_punctuation() {

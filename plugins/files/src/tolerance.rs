@@ -22,8 +22,8 @@ impl Tolerance {
         match self {
             Self::None => line == expected,
             Self::Ends => line.trim_end() == expected.trim_end(),
-            Self::Characters => folded(line.trim_end()) == folded(expected.trim_end()),
-            Self::Indentation => folded(line.trim()) == folded(expected.trim()),
+            Self::Characters => fold(line.trim_end()) == fold(expected.trim_end()),
+            Self::Indentation => fold(line.trim()) == fold(expected.trim()),
         }
     }
 
@@ -39,7 +39,7 @@ impl Tolerance {
 }
 
 /// Returns the text with plain quotes, dashes and spaces. It has as many characters.
-pub(crate) fn folded(text: &str) -> Cow<'_, str> {
+pub(crate) fn fold(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }
@@ -58,7 +58,7 @@ fn plain(c: char) -> char {
 
 /// Returns what `there` becomes if `old`, which looks like it, is replaced with `new`: characters
 /// that stay are those of the file.
-pub(crate) fn carried(there: &str, old: &str, new: &str) -> String {
+pub(crate) fn carry(there: &str, old: &str, new: &str) -> String {
     let (there, old): (Vec<char>, Vec<char>) = (there.chars().collect(), old.chars().collect());
     let new: Vec<char> = new.chars().collect();
     if there.len() != old.len() {
@@ -83,7 +83,7 @@ pub(crate) fn indent(line: &str) -> &str {
 
 /// Returns a line with the indentation that it has in the file. `pairs` are the indentations of
 /// lines as a caller expects them, and as they are in the file.
-pub(crate) fn reindented(line: &str, pairs: &[(&str, &str)]) -> String {
+pub(crate) fn reindent(line: &str, pairs: &[(&str, &str)]) -> String {
     let expected = indent(line);
     let rest = &line[expected.len()..];
     if rest.is_empty() {
@@ -147,15 +147,15 @@ mod tests {
 
     #[test]
     fn characters_that_stay_are_those_of_the_file() {
-        assert_eq!(carried("“Hello.”", "\"Hello.\"", "\"Hi.\""), "“Hi.”");
-        assert_eq!(carried("“a”", "\"a\"", "b"), "b");
-        assert_eq!(carried("aa", "aa", "aaa"), "aaa");
+        assert_eq!(carry("“Hello.”", "\"Hello.\"", "\"Hi.\""), "“Hi.”");
+        assert_eq!(carry("“a”", "\"a\"", "b"), "b");
+        assert_eq!(carry("aa", "aa", "aaa"), "aaa");
     }
 
     #[test]
     fn a_new_line_is_indented_as_the_lines_around_it_are() {
         let check = |line: &str, pairs: &[(&str, &str)], expected: &str| {
-            assert_eq!(reindented(line, pairs), expected, "{line:?} {pairs:?}");
+            assert_eq!(reindent(line, pairs), expected, "{line:?} {pairs:?}");
         };
         check("a", &[("", "    ")], "    a");
         check("  a", &[("", "    ")], "      a");

@@ -180,9 +180,10 @@ fn value(json: &Json) -> Result<Value, String> {
     Ok(match json {
         Json::Null => return Err("TOML has no `null`: remove the key instead.".to_owned()),
         Json::Bool(value) => (*value).into(),
-        Json::Number(number) => match number.as_i64() {
-            Some(integer) => integer.into(),
-            None => number.as_f64().unwrap_or(f64::NAN).into(),
+        Json::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(integer), _) => integer.into(),
+            (None, Some(float)) if number.is_f64() => float.into(),
+            _ => return Err(format!("TOML has no integer as large as {number}.")),
         },
         Json::String(text) => text.as_str().into(),
         Json::Array(values) => {
@@ -306,6 +307,10 @@ name = "x"
         check(
             json!({ "op": "add", "path": "/package/x", "value": null }),
             "TOML has no `null`: remove the key instead.",
+        );
+        check(
+            json!({ "op": "add", "path": "/package/x", "value": u64::MAX }),
+            "TOML has no integer as large as 18446744073709551615.",
         );
         check(
             json!({ "op": "add", "path": "/package/name/x", "value": 1 }),

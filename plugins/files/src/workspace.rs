@@ -105,6 +105,10 @@ impl Workspace {
 
     /// Returns a hint at a file that a caller may have meant, in front of which is a space.
     fn alike(&self, path: &str) -> String {
+        let slashes = path.replace('\\', "/");
+        if slashes != path && matches!(self.kind(&slashes), Ok(Some(_))) {
+            return format!(" Did you mean `{}`?", shown(&slashes));
+        }
         let (directory, name) = path::split(path);
         let Ok(entries) = self.list(directory) else {
             return format!(" There is no directory `{}`.", shown(directory));
@@ -375,6 +379,7 @@ pub(crate) mod tests {
             read("lib/a"),
             "`lib/a` doesn't exist. There is no directory `lib`."
         );
+        assert_eq!(read("d\\a"), "`d\\a` doesn't exist. Did you mean `d/a`?");
         assert_eq!(read("d"), "`d` is a directory.");
         sandbox.workspace().write("long", &[b'a'; 11]).unwrap();
         assert_eq!(read("long"), "`long` is larger than 0 MiB.");

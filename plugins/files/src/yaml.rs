@@ -16,7 +16,7 @@ use crate::values::{Steps, index, no_key, pointer};
 pub(crate) fn edit(text: &str, operations: &[(Steps, &ValueOperation)]) -> Result<String, String> {
     let mut text = text.to_owned();
     for (steps, operation) in operations {
-        let file = parsed(&text)?;
+        let file = parse(&text)?;
         change(&document(&file)?, steps, operation)?;
         let new = file.to_string();
         // The file is read again, since a mistake would change its meaning without a word.
@@ -31,7 +31,7 @@ pub(crate) fn edit(text: &str, operations: &[(Steps, &ValueOperation)]) -> Resul
     Ok(text)
 }
 
-fn parsed(text: &str) -> Result<YamlFile, String> {
+fn parse(text: &str) -> Result<YamlFile, String> {
     let file: Result<YamlFile, _> = text.parse();
     let file = file.map_err(|error| format!("The file is not valid YAML: {error}"))?;
     if file.to_string() != text {
@@ -98,7 +98,7 @@ fn change(document: &Document, steps: &Steps, operation: &ValueOperation) -> Res
 
 /// Checks if a text has the outcome of an operation.
 fn is_made(text: &str, steps: &Steps, operation: &ValueOperation) -> bool {
-    let Some(root) = parsed(text)
+    let Some(root) = parse(text)
         .and_then(|file| document(&file))
         .ok()
         .and_then(|it| root(&it))
@@ -159,9 +159,10 @@ fn new(json: &Json) -> Box<dyn AsYaml> {
     match json {
         Json::Null => Box::new(ScalarValue::null()),
         Json::Bool(value) => Box::new(*value),
-        Json::Number(number) => match number.as_i64() {
-            Some(integer) => Box::new(integer),
-            None => Box::new(number.as_f64().unwrap_or(f64::NAN)),
+        Json::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(integer), _) => Box::new(integer),
+            (None, Some(integer)) => Box::new(integer),
+            (None, None) => Box::new(number.as_f64().unwrap_or(f64::NAN)),
         },
         Json::String(text) => Box::new(text.clone()),
         Json::Array(values) if values.is_empty() => Box::new(Sequence::new_flow()),

@@ -89,7 +89,7 @@ proptest! {
     fn a_unified_diff_makes_the_new_text(old in text(), new in text()) {
         prop_assume!(old != new && !old.is_empty());
         let sandbox = Sandbox::with(&[("a", &old)]);
-        let hunks = diff::unified(&old, &new, &mut 1000);
+        let hunks = diff::unified_diff(&old, &new, &mut 1000);
         let applied = patch(&sandbox, &format!("--- a/a\n+++ b/a\n{hunks}\n"));
         prop_assert_eq!(applied, Ok(()), "{}", hunks);
         prop_assert_eq!(sandbox.read("a"), new, "{}", hunks);

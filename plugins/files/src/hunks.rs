@@ -7,7 +7,7 @@ use crate::text::{Change, Text};
 ///
 /// # Errors
 /// Returns the reason if a hunk has no place, or more than one.
-pub(crate) fn patch(text: &mut Text, hunks: &[Hunk]) -> Result<Vec<String>, String> {
+pub(crate) fn apply(text: &mut Text, hunks: &[Hunk]) -> Result<Vec<String>, String> {
     let lines = Lines::of(text.body());
     let (mut changes, mut notes): (Vec<Change>, Vec<String>) = (Vec::new(), Vec::new());
     let mut taken: Vec<(usize, usize)> = Vec::new();
