@@ -1,10 +1,13 @@
 //! Replaces texts in a file, as a caller expects to find them.
 
+use std::ops::Range;
+
 use crate::closest;
 use crate::hunk::{Hunk, Lines, Place, numbers};
 use crate::params::Edit;
 use crate::path::shown;
-use crate::text::{Change, Text, line_at};
+use crate::plan::{MAX_NEW_BYTES, too_large};
+use crate::text::{Change, Text};
 use crate::tolerance::{Tolerance, carry, fold};
 
 /// Makes the edits, each in what the one before it left. Returns notes for the preview.
@@ -23,6 +26,9 @@ pub(crate) fn edit(text: &mut Text, path: &str, edits: &[Edit]) -> Result<Vec<St
         let new = edit.new_text.replace("\r\n", "\n");
         let found = find(text.body(), &old, &new);
         check(edit, &old, &new, path, text.body(), &found).map_err(place)?;
+        if found.changes.len() == most(&new) {
+            return Err(too_large());
+        }
         if let Some(note) = found.tolerance.note() {
             notes.push(place(format!(
                 "`old_text` was found in spite of different {note}."
@@ -93,23 +99,34 @@ fn exactly(body: &str, old: &str, new: &str) -> Found {
     };
     Found {
         tolerance: Tolerance::None,
-        changes: body.match_indices(old).map(change).collect(),
-        lines: starts(body, old)
-            .into_iter()
-            .map(|at| line_at(body, at) - 1)
+        changes: body
+            .match_indices(old)
+            .map(change)
+            .take(most(new))
             .collect(),
+        lines: starts(body, old),
     }
+}
+
+/// Returns the number of replacements that are too many.
+fn most(new: &str) -> usize {
+    const MAX_CHANGES: usize = 500_000;
+    MAX_CHANGES.min(MAX_NEW_BYTES / new.len().max(1)) + 1
 }
 
 /// Finds the old text where only typographic characters differ.
 fn by_characters(body: &str, old: &str, new: &str) -> Found {
     let (plain, old_plain) = (fold(body), fold(old));
     // Both texts have the same number of characters, but not of bytes.
-    let offset = |plain_at: usize| {
-        let index = plain[..plain_at].chars().count();
-        body.char_indices()
-            .nth(index)
-            .map_or(body.len(), |(at, _)| at)
+    let (mut plain_at, mut body_at) = (0, 0);
+    let mut offset = |at: usize| {
+        let characters = plain[plain_at..at].chars().count();
+        let mut rest = body[body_at..].char_indices();
+        body_at += rest
+            .nth(characters)
+            .map_or(body.len() - body_at, |(at, _)| at);
+        plain_at = at;
+        body_at
     };
     let change = |(at, matched): (usize, &str)| {
         let range = offset(at)..offset(at + matched.len());
@@ -121,25 +138,27 @@ fn by_characters(body: &str, old: &str, new: &str) -> Found {
         changes: plain
             .match_indices(old_plain.as_ref())
             .map(change)
+            .take(most(new))
             .collect(),
-        lines: starts(&plain, &old_plain)
-            .into_iter()
-            .map(|at| line_at(&plain, at) - 1)
-            .collect(),
+        lines: starts(&plain, &old_plain),
     }
 }
 
-/// Returns the offsets of a text, counting places that overlap, up to a few.
+/// The most places of a text that are counted.
+const MAX_PLACES: usize = 1000;
+
+/// Returns the indexes of the lines at which a text begins, counting places that overlap.
 fn starts(body: &str, old: &str) -> Vec<usize> {
-    const MAX: usize = 1000;
     let mut found = Vec::new();
-    let mut from = 0;
-    while let Some(at) = body.get(from..).and_then(|rest| rest.find(old)) {
-        found.push(from + at);
-        if found.len() == MAX {
-            break;
-        }
+    let (mut from, mut line) = (0, 0);
+    while found.len() < MAX_PLACES
+        && let Some(at) = body[from..].find(old)
+    {
         let first = body[from + at..].chars().next().map_or(1, char::len_utf8);
+        let newlines = |range: Range<usize>| body[range].matches('\n').count();
+        line += newlines(from..from + at);
+        found.push(line);
+        line += newlines(from + at..from + at + first);
         from += at + first;
     }
     found

@@ -11,7 +11,7 @@ use crate::path::shown;
 use crate::workspace::{MAX_BYTES, Workspace, digest_of};
 
 /// The most bytes of new text in a plan, below the host's limit for an action.
-const MAX_NEW_BYTES: usize = 3 << 20;
+pub(crate) const MAX_NEW_BYTES: usize = 3 << 20;
 
 /// Operations in the order in which they are carried out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,11 +83,10 @@ impl Plan {
         };
         let bytes: usize = self.operations.iter().map(new_bytes).sum();
         if bytes > MAX_NEW_BYTES {
-            return Err(Error::tool(format!(
-                "The change is too large for one call, with {bytes} bytes; the limit is {MAX_NEW_BYTES}. Make it in parts."
-            )));
+            Err(Error::tool(too_large()))
+        } else {
+            Ok(())
         }
-        Ok(())
     }
 
     /// Returns what is at each path that the plan changes, once it is carried out: a digest, or
@@ -129,6 +128,14 @@ impl Plan {
         }
         Ok(true)
     }
+}
+
+/// Returns the message about a change with too much new text.
+pub(crate) fn too_large() -> String {
+    format!(
+        "The change is too large for one call: more than {} MiB of new text. Make it in parts.",
+        MAX_NEW_BYTES >> 20
+    )
 }
 
 /// Carries out a plan. The host drops all changes if this fails.
@@ -225,15 +232,34 @@ fn splices(old: &str, new: &str) -> Vec<Splice> {
         let (removed, added) = (&old_lines[op.old_range()], &new_lines[op.new_range()]);
         let (end, new_end) = (at + bytes(removed), new_at + bytes(added));
         if !matches!(op, DiffOp::Equal { .. }) {
+            let (before, after) = same_ends(&old[at..end], &new[new_at..new_end]);
             splices.push(Splice {
-                start: at,
-                end,
-                new: new[new_at..new_end].to_owned(),
+                start: at + before,
+                end: end - after,
+                new: new[new_at + before..new_end - after].to_owned(),
             });
         }
         (at, new_at) = (end, new_end);
     }
     splices
+}
+
+/// Returns the bytes at the start and at the end that two texts share, in whole characters.
+fn same_ends(old: &str, new: &str) -> (usize, usize) {
+    let same = |(a, b): &(u8, u8)| a == b;
+    let before = old.bytes().zip(new.bytes()).take_while(same).count();
+    let before = old.floor_char_boundary(before);
+    let (old, new) = (&old[before..], &new[before..]);
+    let mut after = old
+        .bytes()
+        .rev()
+        .zip(new.bytes().rev())
+        .take_while(same)
+        .count();
+    while !old.is_char_boundary(old.len() - after) || !new.is_char_boundary(new.len() - after) {
+        after -= 1;
+    }
+    (before, after)
 }
 
 /// Returns the bytes with the splices, which are in order, unless one is out of their range.
@@ -247,4 +273,36 @@ fn splice(old: &[u8], splices: &[Splice]) -> Option<Vec<u8>> {
     }
     new.extend_from_slice(old.get(at..)?);
     Some(new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_keeps_only_what_is_new() {
+        let check = |old: &str, new: &str, expected: &[(usize, usize, &str)]| {
+            let splices = splices(old, new);
+            let splices: Vec<_> = splices
+                .iter()
+                .map(|it| (it.start, it.end, it.new.as_str()))
+                .collect();
+            assert_eq!(splices, expected);
+        };
+        check("a\nlong line\nb\n", "a\nlong lines\nb\n", &[(11, 11, "s")]);
+        check("é\n", "è\n", &[(0, 2, "è")]);
+        check("aa\n", "aaa\n", &[(2, 2, "a")]);
+        check("", "a", &[(0, 0, "a")]);
+        check("a\n1\nb\n2\n", "a\nb\n2", &[(2, 4, ""), (7, 8, "")]);
+    }
+
+    #[test]
+    fn a_plan_that_is_too_large_is_refused() {
+        let plan = |len: usize| Plan {
+            operations: vec![Operation::write("a", None, &"x".repeat(len))],
+        };
+        assert!(plan(MAX_NEW_BYTES - 100).check_size().is_ok());
+        let refused = plan(MAX_NEW_BYTES).check_size().unwrap_err().to_string();
+        assert!(refused.contains("more than 3 MiB of new text"), "{refused}");
+    }
 }

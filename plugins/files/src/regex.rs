@@ -54,14 +54,21 @@ impl Regex {
         self.0.find_iter(text).map(|it| it.range())
     }
 
-    /// Returns the ranges of the matches and the text for each, from a template such as `$1`.
-    pub(crate) fn replacements(&self, text: &str, template: &str) -> Vec<(Range<usize>, String)> {
+    /// Returns the ranges of the matches and the text for each, from a template such as `$1`. Stops
+    /// when `room`, the bytes that the texts may have, is used up.
+    pub(crate) fn replacements(
+        &self,
+        text: &str,
+        template: &str,
+        room: &mut usize,
+    ) -> Option<Vec<(Range<usize>, String)>> {
         let group = |name: &str| {
             self.0
                 .group_info()
                 .to_index(regex_automata::PatternID::ZERO, name)
         };
-        let found = self.0.captures_iter(text).filter_map(|captures| {
+        let mut found = Vec::new();
+        for captures in self.0.captures_iter(text) {
             let range = captures.get_match()?.range();
             let mut new = String::new();
             let append = |index: usize, new: &mut String| {
@@ -70,9 +77,10 @@ impl Regex {
                 }
             };
             interpolate::string(template, append, group, &mut new);
-            Some((range, new))
-        });
-        found.collect()
+            *room = room.checked_sub(new.len())?;
+            found.push((range, new));
+        }
+        Some(found)
     }
 
     /// Checks that a template names only groups that the expression has.
@@ -164,7 +172,7 @@ mod tests {
             },
         )
         .unwrap();
-        let found = regex.replacements(text, template);
+        let found = regex.replacements(text, template, &mut 100).unwrap();
         found.into_iter().map(|(_, new)| new).collect()
     }
 
@@ -175,6 +183,14 @@ mod tests {
             "<aaxa$>"
         );
         assert_eq!(replaced("a.c", "x", "abc a.c", true), "x");
+    }
+
+    #[test]
+    fn texts_that_are_too_long_are_not_made() {
+        let regex = Regex::new("a", Options::default()).unwrap();
+        let room = &mut 10;
+        assert!(regex.replacements("aa", "12345", room).is_some());
+        assert!(regex.replacements("a", "1", room).is_none());
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! The tool `search_replace`: replaces the matches of an expression in many files.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use airlock_tool::{Call, Error, Preview};
 
 use crate::change::Proposal;
 use crate::params::SearchReplace;
-use crate::plan::Plan;
+use crate::plan::{MAX_NEW_BYTES, Plan, too_large};
 use crate::regex::{Options, Regex};
 use crate::text::{Change, Text};
 use crate::walk::{Scope, walk};
@@ -38,7 +38,7 @@ fn replace(workspace: &Workspace, params: &SearchReplace) -> Result<Preview<Plan
         include_ignored: false,
     };
     let mut proposal = Proposal::new();
-    let (mut matches, mut unread) = (0, 0);
+    let (mut matches, mut unread, mut room) = (0, 0, MAX_NEW_BYTES);
     let note = walk(workspace, &scope, |path, kind| {
         if kind != Kind::File {
             return Ok(ControlFlow::Continue(()));
@@ -50,7 +50,12 @@ fn replace(workspace: &Workspace, params: &SearchReplace) -> Result<Preview<Plan
                 return Ok(ControlFlow::Continue(()));
             }
         };
-        matches += add(&mut proposal, &regex, &template, path, text);
+        if regex.is_match(text.body()) {
+            let found = regex.replacements(text.body(), &template, &mut room);
+            let found = found.ok_or_else(|| Error::tool(too_large()))?;
+            matches += found.len();
+            add(&mut proposal, path, text, found);
+        }
         if proposal.files() > MAX_FILES {
             return Err(Error::tool(format!(
                 "More than {MAX_FILES} files would change: give a `path` or a `glob`, and do it in parts."
@@ -78,19 +83,8 @@ fn replace(workspace: &Workspace, params: &SearchReplace) -> Result<Preview<Plan
     proposal.preview(format!("Replace {matches} matches in {files} files"))
 }
 
-/// Adds the change of a file, and returns its matches.
-fn add(
-    proposal: &mut Proposal,
-    regex: &Regex,
-    template: &str,
-    path: &str,
-    mut text: Text,
-) -> usize {
-    if !regex.is_match(text.body()) {
-        return 0;
-    }
-    let found = regex.replacements(text.body(), template);
-    let matches = found.len();
+/// Adds the change of a file.
+fn add(proposal: &mut Proposal, path: &str, mut text: Text, found: Vec<(Range<usize>, String)>) {
     let changes: Vec<_> = found
         .into_iter()
         .map(|(range, new)| Change { range, new })
@@ -101,5 +95,4 @@ fn add(
     if old != new {
         proposal.write(path, Some(&old), &new);
     }
-    matches
 }

@@ -99,15 +99,6 @@ impl Text {
     }
 }
 
-/// Returns the number of the line at an offset, from 1.
-pub(crate) fn line_at(text: &str, offset: usize) -> usize {
-    text.as_bytes()[..offset]
-        .iter()
-        .filter(|it| **it == b'\n')
-        .count()
-        + 1
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -146,11 +137,6 @@ mod tests {
     fn binary_files_and_other_encodings_have_no_text() {
         assert_eq!(Text::decode(vec![b'a', 0]).unwrap_err(), "is a binary file");
         assert_eq!(Text::decode(vec![0xe9]).unwrap_err(), "isn't UTF-8 text");
-    }
-
-    #[test]
-    fn a_line_has_a_number() {
-        assert_eq!([0, 1, 2, 3].map(|at| line_at("a\nb\n", at)), [1, 1, 2, 2]);
     }
 
     proptest! {

@@ -57,6 +57,10 @@ fn typographic_quotes_stay_as_they_are() {
     let new = edited(file, "She said, \"Hello.\"", "She said, \"Hi there.\"").unwrap();
     assert_eq!(new, "She said, “Hi there.”\n\nHe replied, “Goodbye.”\n");
     assert_eq!(edited("a\n", "a", "“b” – c").unwrap(), "“b” – c\n");
+    assert_eq!(
+        replaced("ü‘x’–‘x’é\n", "'x'", "'y'").unwrap(),
+        "ü‘y’–‘y’é\n"
+    );
 }
 
 // anthropics/claude-code#51986
@@ -68,6 +72,17 @@ fn replace_all_replaces_each_and_nothing_beside_it() {
         file.replace("[x]", "[y]")
     );
     assert_eq!(replaced("aaa", "aa", "b").unwrap(), "ba");
+}
+
+#[test]
+fn more_text_than_a_plan_can_have_is_refused() {
+    let refused = replaced(&"a".repeat(1000), "a", &"b".repeat(4000)).unwrap_err();
+    assert!(refused.starts_with("The change is too large"), "{refused}");
+    assert!(replaced(&"a\n".repeat(600_000), "a", "b").is_err());
+    assert_eq!(
+        replaced(&"a\n".repeat(2000), "a", "b").unwrap(),
+        "b\n".repeat(2000)
+    );
 }
 
 // google-gemini/gemini-cli#7550
