@@ -7,6 +7,9 @@ use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 /// The most pairs of lines that are compared. Larger parts count as replaced.
 const MAX_PAIRS: usize = 16_000_000;
 
+/// The most lines that are compared, since each takes memory.
+const MAX_COMPARED: usize = 500_000;
+
 /// The most lines of a diff in a preview, and of all the diffs in it.
 const MAX_LINES: usize = 200;
 
@@ -30,7 +33,7 @@ pub(crate) fn ops(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
         .take_while(same)
         .count();
     let (old_len, new_len) = (old_rest.len() - after, new_rest.len() - after);
-    if old_len.saturating_mul(new_len) <= MAX_PAIRS {
+    if old_len.saturating_mul(new_len) <= MAX_PAIRS && old_len + new_len <= MAX_COMPARED {
         return capture_diff_slices(Algorithm::Myers, old, new);
     }
     let replaced = DiffOp::Replace {
@@ -57,7 +60,13 @@ pub(crate) fn ops(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
 /// Returns a unified diff without its header, of at most `room` lines, which are taken from it.
 pub(crate) fn unified_diff(old: &str, new: &str, room: &mut usize) -> String {
     let (old_lines, new_lines) = (lines(old), lines(new));
-    let mut rows = Vec::new();
+    let (mut rows, mut total) = (Vec::new(), 0);
+    // Not more rows than are shown, since a file may have millions.
+    let mut add = |sign: &str, lines: &[&str]| {
+        let free = room.saturating_sub(rows.len());
+        rows.extend(lines.iter().take(free).map(|line| row(sign, line)));
+        total += lines.len();
+    };
     for group in group_diff_ops(ops(&old_lines, &new_lines), 3) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else {
             continue;
@@ -67,25 +76,26 @@ pub(crate) fn unified_diff(old: &str, new: &str, room: &mut usize) -> String {
             1 => format!("{}", start + 1),
             len => format!("{},{len}", start + 1),
         };
-        rows.push(format!(
-            "@@ -{} +{} @@",
+        let head = format!(
+            "@@ -{} +{} @@\n",
             range(first.old_range().start, last.old_range().end),
             range(first.new_range().start, last.new_range().end)
-        ));
+        );
+        add("", &[&head]);
         for op in group {
             if matches!(op, DiffOp::Equal { .. }) {
-                rows.extend(old_lines[op.old_range()].iter().map(|line| row(' ', line)));
+                add(" ", &old_lines[op.old_range()]);
             } else {
-                rows.extend(old_lines[op.old_range()].iter().map(|line| row('-', line)));
-                rows.extend(new_lines[op.new_range()].iter().map(|line| row('+', line)));
+                add("-", &old_lines[op.old_range()]);
+                add("+", &new_lines[op.new_range()]);
             }
         }
     }
-    let shown = rows.len().min(*room);
-    *room -= shown;
-    let mut text = rows[..shown].join("\n");
-    if rows.len() > shown {
-        let _ = write!(text, "\n… and {} more lines", rows.len() - shown);
+    let more = total - rows.len();
+    *room -= rows.len();
+    let mut text = rows.join("\n");
+    if more > 0 {
+        let _ = write!(text, "\n… and {more} more lines");
     }
     text
 }
@@ -95,7 +105,7 @@ pub(crate) fn room() -> usize {
     MAX_LINES
 }
 
-fn row(sign: char, line: &str) -> String {
+fn row(sign: &str, line: &str) -> String {
     let (line, note) = match line.strip_suffix('\n') {
         Some(line) => (line, ""),
         None => (line, "\n\\ No newline at end of file"),

@@ -198,7 +198,7 @@ fn missing(old: &str, new: &str, path: &str, body: &str) -> String {
     if body.is_empty() {
         return message + " The file is empty; use `write_file`.";
     }
-    if !new.trim().is_empty() && body.contains(new) {
+    if new.trim().len() >= 8 && body.contains(new) {
         message += " `new_text` is there already, so the edit may have been made before.";
     }
     let is_numbered = |line: &str| {
