@@ -7,6 +7,29 @@ use airlock_host::native::{NativeProducer, UNDO, Undo};
 
 pub const CATALOG: Catalog = Catalog::new(&[
     Bundled {
+        name: "files",
+        about: "Reads, searches and changes files, once you have seen the diff",
+        tools: &[
+            "read_file",
+            "list_directory",
+            "find_files",
+            "grep",
+            "write_file",
+            "edit_file",
+            "apply_patch",
+            "search_replace",
+            "edit_values",
+            "move_file",
+            "copy_file",
+            "delete_file",
+            "make_directory",
+        ],
+        kind: BundledKind::Component {
+            bytes: include_bytes!("../bundled/files.wasm"),
+            record: include_str!("../bundled/files.wasm.lock"),
+        },
+    },
+    Bundled {
         name: "batch-rename",
         about: "Renames files by a regular expression, once you have seen the list of old and new names",
         tools: &["batch_rename_preview"],
