@@ -9,8 +9,12 @@ use crate::path::{self, shown};
 use crate::text::Text;
 use crate::workspace::{MAX_BYTES, Workspace};
 
-/// The most bytes of text in an answer.
-const MAX_TEXT: usize = 256 << 10;
+/// The most bytes of text in an answer, unless one line has more. `airlock serve` cuts a result at
+/// 50,000 bytes, and then the model wouldn't learn where to go on.
+const MAX_TEXT: usize = 40_000;
+
+/// The most bytes of a line in a file that is too large to be read as a whole.
+const MAX_LINE: u64 = 256 << 10;
 
 /// The largest picture in an answer.
 const MAX_PICTURE: u64 = 5 << 20;
@@ -69,12 +73,11 @@ fn read_part(workspace: &Workspace, path: &str, params: &ReadFile) -> Result<Out
     let mut reader = BufReader::with_capacity(1 << 16, workspace.open(path)?);
     let start = usize::try_from(params.offset.max(1) - 1).unwrap_or(usize::MAX);
     let (mut text, mut at) = (String::new(), 0);
-    while at < start.saturating_add(params.limit) && text.len() < MAX_TEXT {
+    while at < start.saturating_add(params.limit) {
         let mut line = Vec::new();
-        let read = (&mut reader)
-            .take(MAX_TEXT as u64)
-            .read_until(b'\n', &mut line);
-        if read.with_context(context)? == 0 {
+        let read = (&mut reader).take(MAX_LINE).read_until(b'\n', &mut line);
+        let is_full = !text.is_empty() && text.len() + line.len() > MAX_TEXT;
+        if read.with_context(context)? == 0 || is_full {
             break;
         }
         if line.contains(&0) {
@@ -207,18 +210,15 @@ mod tests {
     #[test]
     fn a_long_file_is_cut_with_a_note() {
         let sandbox = Sandbox::with(&[("a", &"x\n".repeat(MAX_TEXT))]);
-        let read = texts(
-            &sandbox,
-            serde_json::json!({ "path": "a", "limit": 100_000 }),
-        )
-        .unwrap();
-        assert_eq!(read[1], "These are lines 1–100000 of 262144.");
+        let read = |params| texts(&sandbox, params).unwrap();
+        let cut = read(serde_json::json!({ "path": "a", "limit": 100_000 }));
+        assert_eq!(cut[1], "These are lines 1–20000 of 40000.");
         sandbox
             .workspace()
             .write("b", "y".repeat(MAX_TEXT + 1).as_bytes())
             .unwrap();
-        let read = texts(&sandbox, serde_json::json!({ "path": "b" })).unwrap();
-        assert_eq!(read[0].len(), MAX_TEXT + 1);
+        let whole = read(serde_json::json!({ "path": "b" }));
+        assert_eq!(whole[0].len(), MAX_TEXT + 1);
     }
 
     #[test]
@@ -233,6 +233,12 @@ mod tests {
             "These are lines 1000000–1000000 of a large file.",
         ];
         assert_eq!(read.unwrap(), expected);
+        let read = texts(
+            &sandbox,
+            serde_json::json!({ "path": "a", "limit": 100_000 }),
+        );
+        let expected = "These are lines 1–4444 of a large file.";
+        assert_eq!(read.unwrap()[1], expected);
     }
 
     #[test]
