@@ -2,10 +2,11 @@
 
 import assert from "node:assert/strict";
 
-import { apply, connected, kinds, overHttp, overStdio, rename } from "./kinds.mjs";
-import { serving, within } from "./serving.mjs";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 
-const previews = { batch_rename_preview: true, ast_edit: true, undo: true, list_pending: true };
+import { apply, connected, kinds, overHttp, overStdio, previews, rename } from "./kinds.mjs";
+import { serving, within } from "./serving.mjs";
 
 async function hints(client) {
   const { tools } = await client.listTools();
@@ -48,6 +49,27 @@ async function decides(kind, decision, { names, run }, door) {
     const logged = JSON.parse(run("log", "--all", "--json")).log[0].resolved;
     assert.equal(logged.reason, "their own");
     assert.equal(logged.decidedBy.evidence, decision ? "client" : "none");
+  });
+}
+
+/** An agent with these tools alone writes a file, edits it and reads it. */
+async function edits(kind, { cwd }, door) {
+  const ask = () => ({ action: "accept", content: { decision: "apply" } });
+  const onDisk = () => readFileSync(join(cwd, "b.txt"), "utf8");
+  const changes = [
+    ["write_file", { content: "one\ntwo\n" }, "one\ntwo\n"],
+    ["edit_file", { edits: [{ old_text: "two", new_text: "three" }] }, "one\nthree\n"],
+  ];
+  await connected(kinds[kind](ask), door, async (client) => {
+    for (const [name, params, expected] of changes) {
+      const preview = await client.callTool({ name, arguments: { path: "b.txt", ...params } });
+      assert.match(preview.content[0].text, /^Preview only, nothing has changed yet/);
+      const applied = await client.callTool(apply());
+      assert.notEqual(applied.isError, true);
+      assert.equal(onDisk(), expected);
+      const read = await client.callTool({ name: "read_file", arguments: { path: "b.txt" } });
+      assert.ok(asModelsReadIt(read).includes(expected));
+    }
   });
 }
 
@@ -96,6 +118,7 @@ for (const kind of Object.keys(kinds)) {
     await within((place) => decides(kind, decision, place, overStdio(place)));
     await within((place) => serving(place, [], (url) => decides(kind, decision, place, overHttp(url, "ann"))));
   }
+  await within((place) => edits(kind, place, overStdio(place)));
   await within((place) => serving(place, [], (url) => keepsApart(kind, url, place)));
-  console.log(`${kind}: previewed, applied, discarded, decided at a terminal, and over HTTP; kept apart there`);
+  console.log(`${kind}: previewed, applied, discarded, edited, decided at a terminal, over HTTP; kept apart there`);
 }

@@ -12,7 +12,9 @@ import mcp
 from kinds import APPLY, KINDS, RENAME, Person, Result
 from serving import TOKENS, Http, Place, Stdio
 
-PREVIEWS = {"batch_rename_preview": True, "ast_edit": True, "undo": True, "list_pending": True}
+FILES = ["read_file", "list_directory", "find_files", "grep", "write_file", "edit_file", "apply_patch"]
+FILES += ["search_replace", "edit_values", "move_file", "copy_file", "delete_file", "make_directory"]
+PREVIEWS = dict.fromkeys([*FILES, "batch_rename_preview", "ast_edit", "undo", "list_pending"], True)
 TOOLS = {**PREVIEWS, "resolve": False}
 
 
@@ -52,6 +54,24 @@ async def decides(kind: Any, place: Place, door: Stdio | Http, decision: str | N
     assert logged["reason"] == "their own", logged
     evidence = logged["decidedBy"]["evidence"]
     assert evidence == ("none" if decision is None else "client"), logged
+
+
+async def edits(kind: Any, place: Place) -> None:
+    """An agent with these tools alone writes a file, edits it and reads it."""
+    changes = [
+        ("write_file", {"content": "one\ntwo\n"}, "one\ntwo\n"),
+        ("edit_file", {"edits": [{"old_text": "two", "new_text": "three"}]}, "one\nthree\n"),
+    ]
+    async with AsyncExitStack() as stack:
+        client = await kind.connect(stack, Stdio(place), Person("apply"))
+        for tool, params, expected in changes:
+            preview = await kind.call(client, tool, {"path": "b.txt", **params})
+            assert preview.text.startswith("Preview only, nothing has changed yet"), preview
+            applied = await kind.call(client, "resolve", APPLY)
+            assert not applied.failed, applied
+            assert (place.workspace / "b.txt").read_text() == expected, tool
+            read = await kind.call(client, "read_file", {"path": "b.txt"})
+            assert expected in read.text, read
 
 
 async def keeps_apart(kind: Any, place: Place, url: str) -> None:
@@ -117,9 +137,10 @@ async def main() -> None:
     for kind in KINDS:
         for decision in ("apply", "discard", None):
             await asyncio.wait_for(converses(kind, decision), timeout=240)
+        await asyncio.wait_for(edits(kind, Place()), timeout=120)
         await asyncio.wait_for(shares(kind), timeout=120)
         assert warnings.said == [], warnings.said
-        print(f"{kind.name}: previewed, applied, discarded, decided at a terminal, and over HTTP; kept apart there")
+        print(f"{kind.name}: previewed, applied, discarded, edited, decided at a terminal, over HTTP; kept apart there")
 
 
 asyncio.run(main())

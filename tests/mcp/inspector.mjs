@@ -6,12 +6,12 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
+import { previews as tools } from "./kinds.mjs";
 import { bearer, serving, within } from "./serving.mjs";
 
 const airlock = process.env.AIRLOCK;
 const inspector = command("@modelcontextprotocol/inspector", "mcp-inspector");
 const rename = { files: ["*.jpeg"], find: "jpeg$", replace: "jpg" };
-const tools = { batch_rename_preview: true, ast_edit: true, undo: true, list_pending: true };
 
 /** What it exits with where a tool's result is an error. */
 const TOOL_ERROR = 5;

@@ -11,6 +11,14 @@ import { bearer } from "./serving.mjs";
 
 const airlock = process.env.AIRLOCK;
 export const rename = { name: "batch_rename_preview", arguments: { files: ["*.jpeg"], find: "jpeg$", replace: "jpg" } };
+/** What is served by default, and whether it is read-only: each but `resolve`, which those who may only preview lack. */
+export const previews = Object.fromEntries(
+  [
+    ...["read_file", "list_directory", "find_files", "grep", "write_file", "edit_file", "apply_patch", "search_replace"],
+    ...["edit_values", "move_file", "copy_file", "delete_file", "make_directory"],
+    ...["batch_rename_preview", "ast_edit", "undo", "list_pending"],
+  ].map((name) => [name, true]),
+);
 export const apply = (id) => ({ name: "resolve", arguments: { action: "apply", reason: "the model's", ...(id && { id }) } });
 const info = { name: "clients.mjs", version: "1" };
 

@@ -31,7 +31,7 @@ const BUILT: [&str; 19] = [
     "ts/failures",
 ];
 
-const BUNDLED: &str = "bundled/batch_rename";
+const BUNDLED: [&str; 2] = ["bundled/batch_rename", "bundled/files"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -49,11 +49,12 @@ fn size(path: &Path) -> u64 {
 fn sizes() -> Numbers {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), PathBuf::from);
     let guest = |name: &str| target.join("guests").join(format!("{name}.wasm"));
-    let bundled = root().join("host/cli").join(format!("{BUNDLED}.wasm"));
-    BUILT
-        .iter()
-        .map(|name| ((*name).to_owned(), size(&guest(name))))
-        .chain([(BUNDLED.to_owned(), size(&bundled))])
+    let bundled = |name: &str| root().join("host/cli").join(format!("{name}.wasm"));
+    let built = BUILT.iter().map(|name| (*name, guest(name)));
+    let bundled = BUNDLED.iter().map(|name| (*name, bundled(name)));
+    built
+        .chain(bundled)
+        .map(|(name, path)| (name.to_owned(), size(&path)))
         .collect()
 }
 

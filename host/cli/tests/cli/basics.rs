@@ -57,10 +57,13 @@ fn each_shell_gets_completions() {
 #[test]
 fn the_bundled_plugins_are_listed_for_programs() {
     let listed = airlock(&["plugins", "--json"]).run().json();
-    assert_eq!(listed["plugins"][0]["name"], "batch-rename");
-    let inspected = airlock(&["inspect", "batch-rename", "--json"]).run().json();
-    assert_eq!(listed["plugins"][0]["digest"], inspected["digest"]);
-    assert_eq!(listed["plugins"][0]["size"], inspected["size"]);
+    for (at, name) in ["files", "batch-rename"].into_iter().enumerate() {
+        let listed = &listed["plugins"][at];
+        assert_eq!(listed["name"], name);
+        let inspected = airlock(&["inspect", name, "--json"]).run().json();
+        assert_eq!(listed["digest"], inspected["digest"]);
+        assert_eq!(listed["size"], inspected["size"]);
+    }
 }
 
 #[test]

@@ -188,7 +188,7 @@ fn an_error_is_the_only_object() {
         3,
         "unknown-plugin",
         "there is no bundled plugin `nothing`, and no such file here",
-        Some("bundled: batch-rename, ast_edit, undo; a path to a plugin ends in .wasm"),
+        Some("bundled: files, batch-rename, ast_edit, undo; a path to a plugin ends in .wasm"),
     );
     check(
         airlock(&["inspect", "nothing.wasm", "--json"]).run(),

@@ -17,7 +17,26 @@ fn outcome<'a>(object: &'a Value, property: &str) -> &'a Value {
 }
 
 #[test]
-fn the_bundled_plugin_keeps_everything() {
+fn files_keeps_everything_strictly_and_its_cases_pass() {
+    let cases = "../../plugins/files/airlock-test.toml";
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join(cases);
+    let ran = airlock(&[
+        "test", "files", "--strict", "--tries", "24", "--seed", "1", "--json", "--cases",
+    ])
+    .arg(&cases)
+    .run();
+    let object = ran.json();
+    assert_eq!(
+        (ran.code, &object["passed"]),
+        (0, &true.into()),
+        "{object:#}"
+    );
+    assert_eq!(object["counts"]["untried"], 0, "{object:#}");
+    assert_eq!(object["report"]["tools"].as_array().unwrap().len(), 13);
+}
+
+#[test]
+fn batch_rename_keeps_everything() {
     let folder = TempDir::new().unwrap();
     write(&folder, "airlock-test.toml", RENAME);
     let cases = folder.path().join("airlock-test.toml");
