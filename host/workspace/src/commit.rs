@@ -8,6 +8,7 @@ mod files;
 mod inherited;
 mod made;
 mod originals;
+mod outcomes;
 mod plan;
 mod private;
 mod recover;
