@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use airlock_workspace::{
-    Key, LayerOptions, OpenFile, OpenOptions, Opened, Ticket, View, Workspace,
+    Key, LayerOptions, OpenFile, OpenOptions, Opened, Retention, Ticket, View, Workspace,
 };
 use rustix::fs::{Mode, OFlags};
 use tempfile::TempDir;
@@ -123,11 +123,21 @@ pub fn to_make() -> OpenOptions {
 
 /// Commits, and returns how long it took; `round` must not have been committed before.
 pub fn commit(view: &View, workspace: &Workspace, round: usize) -> Duration {
+    commit_with(view, workspace, &format!("round-{round}"), None)
+}
+
+/// The same with an id, and with a retention of originals.
+pub fn commit_with(
+    view: &View,
+    workspace: &Workspace,
+    id: &str,
+    originals: Option<Retention>,
+) -> Duration {
     let ticket = Ticket {
         title: String::new(),
         others: Vec::new(),
-        originals: None,
-        id: format!("round-{round}"),
+        originals,
+        id: id.to_owned(),
         note: String::new(),
     };
     let began = Instant::now();

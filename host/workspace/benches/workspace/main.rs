@@ -24,6 +24,7 @@ mod large;
 mod memory;
 mod passes;
 mod rounds;
+mod undos;
 
 use std::path::PathBuf;
 
@@ -70,6 +71,7 @@ fn main() {
     let mut report = Report::new(asked.quick, asked.filters);
     access::measure(&place, &mut report);
     commits::measure(&place, &mut report);
+    undos::measure(&place, &mut report);
     passes::measure(&place, &mut report);
     large::measure(&place, &mut report);
     memory::measure(&place, &mut report);
