@@ -82,7 +82,7 @@ pub mod load {
 
 /// Actions on a session's stack, and decisions about them.
 pub mod pending {
-    pub use crate::session::{Discarded, Review};
+    pub use crate::session::{Discarded, JointReview, Review, Together};
     pub use airlock_model::actor::{Actor, DecidedBy, Evidence};
     pub use airlock_model::call_record::{CallRecord, PackedBody, PackedCall};
     pub use airlock_model::denial::{DENIAL_TEXT_BYTES, Denial, DenialRecord, DeniedBy};

@@ -25,7 +25,7 @@ use crate::world::DecidedAction;
 
 pub(crate) use identity::NativeIdentity;
 use native::NativeProducer;
-pub(crate) use native::UNDO;
+pub(crate) use native::{UNDO, rest, rest_params};
 
 /// A plugin or a native producer, before it is bound to a session.
 #[derive(Debug, Clone)]
@@ -72,10 +72,12 @@ impl Executed {
     }
 }
 
-/// A successful apply whose changes are dropped.
+/// A successful apply whose changes are not committed yet.
 pub(crate) struct Rehearsed {
-    /// The changes; the layer is open.
-    pub changes: View,
+    pub result: ToolResult,
+    /// The changes; the layer is open. `None` if the tool can't change anything, or didn't ask for
+    /// a layer.
+    pub changes: Option<View>,
     pub looked_at: LookedAt,
 }
 
@@ -202,15 +204,14 @@ impl Producer {
         }
     }
 
-    /// Applies a durable action without keeping its changes. Returns `None` if it can't change
-    /// anything.
+    /// Applies a durable action without committing its changes.
     pub async fn rehearse(
         &self,
         call: &Call<'_>,
         action: &PendingAction,
         resolution: &DecidedAction<'_>,
         conditions: Conditions,
-    ) -> Result<Option<Rehearsed>, Error> {
+    ) -> Result<Rehearsed, Error> {
         match self {
             Producer::Wasm(binding) => binding.rehearse(call, resolution, conditions).await,
             Producer::Native(binding) => {

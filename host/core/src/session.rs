@@ -20,6 +20,7 @@ mod review;
 mod reviewing;
 mod stack;
 mod steering;
+mod together;
 mod tools;
 mod turns;
 mod undoing;
@@ -48,6 +49,7 @@ pub use builder::SessionBuilder;
 pub use cancellable::Cancellable;
 pub use decide::{APPLY_UNDONE, Discarded, RecoveredAction, StandingHandler, StandingResult};
 pub use place::{Originals, UndoRetention, originals};
+pub use review::{JointReview, Together};
 pub use reviewing::Review;
 pub use tools::ProducerWithPolicy;
 

@@ -17,6 +17,7 @@ mod open;
 mod part;
 mod quota;
 mod removal;
+mod rest;
 mod roots;
 mod scratch;
 mod stream;
@@ -28,7 +29,6 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::SystemTime;
 
 use airlock_model::limits::Limits;
 use airlock_workspace::{ReadSet, View};
@@ -41,9 +41,10 @@ use crate::budget::Held;
 pub(crate) use basis::{Basis, FilesNow, fingerprints, has_changed, read_files};
 pub(crate) use effects::{changes_of, in_order, listed_changes};
 pub use folder::{EntryKind, ReadFile, ReadableFolder, Unread, WritableFolder};
-pub(crate) use layer::LayerLimits;
+pub(crate) use layer::{LayerLimits, LayerStart};
 pub use part::needs;
 pub(crate) use part::{Part, check as check_selection};
+pub(crate) use rest::{Step, rest_of};
 pub(crate) use roots::{Roots, WorkspaceFolder};
 pub(crate) use scratch::{ScratchFolder, ScratchRoots};
 
@@ -67,8 +68,7 @@ pub(crate) struct Files {
     layer: LayerLimits,
     left_out: LeftOut,
     last_named: LastNamed,
-    /// Timestamp for written files until they are committed.
-    time: Option<SystemTime>,
+    start: LayerStart,
 }
 
 /// The guest's directories.
@@ -138,7 +138,7 @@ pub(crate) struct UnusableWorkspace {
 }
 
 impl Files {
-    pub fn new(roots: Arc<Roots>, limits: &Limits, time: Option<SystemTime>) -> Self {
+    pub fn new(roots: Arc<Roots>, limits: &Limits, start: LayerStart) -> Self {
         Self {
             scratch_quota: Quota::new(roots.scratch.usage(), limits.scratch_bytes),
             roots,
@@ -150,7 +150,7 @@ impl Files {
             layer: LayerLimits::of(limits),
             left_out: LeftOut::default(),
             last_named: LastNamed::default(),
-            time,
+            start,
         }
     }
 
@@ -168,8 +168,7 @@ impl Files {
         if let Some(view) = &opened.workspace {
             // Drop an earlier layer.
             view.abandon();
-            let options = self.layer.options(&self.roots.spill, self.time);
-            let begun = view.begin(&options);
+            let begun = self.layer.begin(view, &self.roots.spill, &self.start);
             begun.map_err(|source| UnusableWorkspace {
                 path: self.roots.workspace_path(),
                 source,

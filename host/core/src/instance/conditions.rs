@@ -7,9 +7,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use airlock_model::digest::Digest;
 use airlock_model::effects::Seed;
+use airlock_workspace::Layer;
 use chacha20::ChaCha20Rng;
 use chacha20::rand_core::{SeedableRng, TryRng};
 use wasmtime_wasi::{HostWallClock, WasiCtxBuilder};
+
+use crate::workspace::LayerStart;
 
 /// The conditions under which a durable action runs, in its rehearsal and when it is applied.
 #[derive(Debug, Clone)]
@@ -25,6 +28,8 @@ pub(crate) struct Conditions {
     /// True if other lines of the files that the action changes have changed since the preview. The
     /// host then compares the edits.
     pub files_moved: bool,
+    /// The changes of the actions that are applied before this one, in the same commit.
+    pub above: Option<Arc<Layer>>,
 }
 
 /// The conditions that a guest has read.
@@ -59,6 +64,7 @@ impl Conditions {
             goes_on: false,
             are_granted: false,
             files_moved: false,
+            above: None,
         }
     }
 
@@ -78,6 +84,14 @@ impl Conditions {
     /// Returns the time of the guest's wall clocks if they stand still.
     pub fn standing_time(&self) -> Option<SystemTime> {
         (!self.goes_on).then_some(self.time)
+    }
+
+    /// Returns the start of the layer for the guest's changes.
+    pub fn layer(&self) -> LayerStart {
+        LayerStart {
+            time: self.standing_time(),
+            above: self.above.clone(),
+        }
     }
 
     /// Gives a guest these conditions instead of the machine's own clock and randomness.

@@ -135,7 +135,7 @@ impl State {
             files: Files::new(
                 context.roots.clone(),
                 limits,
-                conditions.and_then(Conditions::standing_time),
+                conditions.map(Conditions::layer).unwrap_or_default(),
             ),
             network_attempts: 0,
             clock: conditions

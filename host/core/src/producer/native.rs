@@ -3,6 +3,7 @@
 mod binding;
 mod call;
 mod layer;
+mod rest;
 mod stop;
 mod undo;
 
@@ -24,6 +25,7 @@ use crate::plugin::{LoadedTool, checked_native};
 pub(super) use binding::Binding;
 pub use binding::STACK_BYTES;
 pub use call::{ApplyCall, PreviewCall, RunningCall};
+pub(crate) use rest::{rest, rest_params};
 pub use stop::Stop;
 pub use undo::{UNDO, Undo};
 
@@ -269,7 +271,7 @@ impl NativeProducer {
         self.inner.tools.iter().map(|tool| &tool.definition)
     }
 
-    pub(super) fn identity(&self) -> &NativeIdentity {
+    pub(crate) fn identity(&self) -> &NativeIdentity {
         &self.inner.identity
     }
 

@@ -8,6 +8,7 @@ mod commit;
 mod conditions;
 mod deny;
 mod expire;
+mod keep_rest;
 mod lease;
 mod outcome;
 mod params;
@@ -16,6 +17,7 @@ mod refresh;
 mod resolve;
 mod settle;
 mod standing;
+mod together;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

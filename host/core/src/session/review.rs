@@ -4,6 +4,7 @@ mod moved;
 mod rehearsing;
 mod siblings;
 mod stale;
+mod together;
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -20,6 +21,8 @@ use crate::producer::Producer;
 use rehearsing::Rehearsals;
 pub(super) use rehearsing::new_seed;
 pub(super) use stale::stale_files;
+pub use together::{JointReview, Together};
+pub(super) use together::{Stacked, Step};
 
 /// The reviews of a session's actions. Clones are the same reviews.
 #[derive(Clone)]

@@ -16,7 +16,7 @@ use airlock_model::tool::{RejectedTool, ToolDefinition};
 
 use crate::engine::Engine;
 use crate::plugin::Plugin;
-use crate::producer::{NativeIdentity, Origin, Producer, ProducerContext};
+use crate::producer::{NativeIdentity, Origin, Producer, ProducerContext, rest};
 use bindings::{Bindings, BoundTool};
 pub use with_policy::ProducerWithPolicy;
 
@@ -173,6 +173,9 @@ impl Tools {
     async fn producer_from_store(&self, action: &PendingAction) -> Result<Producer, Error> {
         let kept = self.records()?.plugin(action.plugin).await?;
         if let Some(native) = native_of(action, kept.as_ref()) {
+            if native == *rest().identity() {
+                return self.rest();
+            }
             return Err(self.without(native));
         }
         let gone = || Error::PluginGone(action.plugin);
@@ -192,6 +195,14 @@ impl Tools {
             return Err(damaged.into());
         }
         self.add_narrowed(&Origin::Plugin(plugin), action.grants.clone())
+    }
+
+    /// Returns the producer of the rest of actions that were applied in part. No model can call it.
+    ///
+    /// # Errors
+    /// See [`bind`](Self::bind).
+    pub fn rest(&self) -> Result<Producer, Error> {
+        self.add_narrowed(&Origin::Native(rest().clone()), Policy::default())
     }
 
     /// Returns the error for a missing native producer, or for one of another version.

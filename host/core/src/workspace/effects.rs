@@ -238,7 +238,7 @@ pub(super) fn text(
 }
 
 /// Returns `None` if the file can't be read.
-fn contents(view: &View, path: &str, size: u64) -> Option<Vec<u8>> {
+pub(super) fn contents(view: &View, path: &str, size: u64) -> Option<Vec<u8>> {
     let Opened::File(file) = view.root().open(path, OpenOptions::default()).ok()? else {
         return None;
     };

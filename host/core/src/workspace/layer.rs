@@ -1,10 +1,12 @@
-//! Limits on the layer with the changes of one call.
+//! The layer with the changes of one call: its limits, and its start.
 
+use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use airlock_model::limits::Limits;
-use airlock_workspace::LayerOptions;
+use airlock_workspace::{Layer, LayerOptions, View};
 
 /// The session limits that apply to a layer.
 #[derive(Clone, Copy)]
@@ -12,6 +14,15 @@ pub(crate) struct LayerLimits {
     files: usize,
     bytes: u64,
     compare_time: Duration,
+}
+
+/// The start of a layer.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LayerStart {
+    /// The timestamp of written files until they are committed. `None` for the machine's own clock.
+    pub time: Option<SystemTime>,
+    /// The changes of the actions that are applied before this one, in the same commit.
+    pub above: Option<Arc<Layer>>,
 }
 
 impl LayerLimits {
@@ -23,14 +34,24 @@ impl LayerLimits {
         }
     }
 
-    /// Returns options for a layer whose large contents go to `spill`. Written files get the
-    /// timestamp `clock`.
-    pub fn options(self, spill: impl Into<PathBuf>, clock: Option<SystemTime>) -> LayerOptions {
+    /// Opens a layer whose large contents go to `spill`.
+    ///
+    /// # Errors
+    /// Any I/O error.
+    pub fn begin(
+        self,
+        view: &View,
+        spill: impl Into<PathBuf>,
+        start: &LayerStart,
+    ) -> io::Result<()> {
         let mut options = LayerOptions::new(spill);
-        options.clock = clock;
+        options.clock = start.time;
         options.entries = self.files;
         options.bytes = self.bytes;
         options.compare_time = Some(self.compare_time);
-        options
+        match &start.above {
+            Some(above) => view.begin_above(above, &options),
+            None => view.begin(&options),
+        }
     }
 }

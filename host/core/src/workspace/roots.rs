@@ -104,6 +104,17 @@ impl WorkspaceFolder {
         View::of(self.open_directory()?, 0)
     }
 
+    /// Returns a folder outside of the workspace for contents that don't fit in memory.
+    ///
+    /// # Errors
+    /// If all folders for temporary files are in the workspace.
+    pub fn spill(&self) -> io::Result<PathBuf> {
+        let temporary = std::env::temp_dir();
+        let spill = self.outside([&*temporary, Path::new("/dev/shm")]);
+        let inside = "it contains the folder for temporary files; choose a directory further down";
+        spill.ok_or_else(|| io::Error::other(inside))
+    }
+
     /// Opens the workspace for commits.
     pub fn open(&self, key: &Key) -> io::Result<Workspace> {
         Workspace::of(self.open_directory()?, self.path.clone(), key)

@@ -68,6 +68,9 @@ pub struct Resolution {
     /// The part of the reviewed effects to apply. Requires [`review`](Self::review). Default:
     /// everything.
     pub selection: Selection,
+    /// True to keep the changes that are not selected as a new pending action, without another run of
+    /// the tool. If the host dies between the apply and the push of that action, it is not kept.
+    pub keep_rest: bool,
     /// The number of earlier attempts to apply the action that the decider knew of. An apply is
     /// refused if there has been another since. Default: `None`, which allows any number.
     pub attempts: Option<u32>,
@@ -95,8 +98,16 @@ impl Resolution {
             abandon: false,
             review: None,
             selection: Selection::new(),
+            keep_rest: false,
             attempts: None,
         }
+    }
+
+    /// Keeps the changes that are not selected as a new pending action, see
+    /// [`Resolution::keep_rest`].
+    pub fn keeping_rest(mut self) -> Self {
+        self.keep_rest = true;
+        self
     }
 
     /// Selects an action instead of the topmost one.

@@ -139,7 +139,7 @@ impl Binding {
         let _applying = unless_cancelled(call.cancel, self.applying.lock()).await?;
         let decided = decided(action, resolution);
         let work = move |tool: &dyn NativeTool, call| tool.apply(&decided, &call);
-        let changes = CallLayer::of_apply(conditions.time(), &self.context.limits);
+        let changes = CallLayer::of_apply(&conditions, &self.context.limits);
         let _closing = changes.close_on_drop();
         let layer = changes.clone();
         let moved = conditions.files_moved;
@@ -157,26 +157,28 @@ impl Binding {
         self.producer.inner.tool.can_be_rehearsed()
     }
 
-    /// Applies an action whose files may have changed since its preview, and returns its layer,
-    /// which stays open. Returns `None` if the tool did not ask for a layer.
+    /// Applies an action whose files may have changed since its preview, on a layer that stays
+    /// open.
     pub async fn rehearse(
         &self,
         call: &Call<'_>,
         action: &PendingAction,
         resolution: &world::DecidedAction<'_>,
         conditions: Conditions,
-    ) -> Result<Option<Rehearsed>, Error> {
+    ) -> Result<Rehearsed, Error> {
         let decided = decided(action, resolution);
         let work = move |tool: &dyn NativeTool, call| tool.apply(&decided, &call);
-        let changes = CallLayer::of_apply(conditions.time(), &self.context.limits);
+        let changes = CallLayer::of_apply(&conditions, &self.context.limits);
         let _closing = changes.close_on_drop();
         let layer = changes.clone();
         let granting = move |running, workspace| ApplyCall::new(running, workspace, layer, true);
-        self.in_phase(Phase::Apply, granting, call, work).await?;
-        Ok(changes.take().map(|changes| Rehearsed {
-            changes,
+        let (result, _) = self.in_phase(Phase::Apply, granting, call, work).await?;
+        check_size(&result.content, result.details.as_ref(), call)?;
+        Ok(Rehearsed {
+            result,
+            changes: changes.take(),
             looked_at: LookedAt::default(),
-        }))
+        })
     }
 
     pub async fn reject(

@@ -2,21 +2,20 @@
 //! with the call.
 
 use std::io;
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
 
 use airlock_model::limits::Limits;
-use airlock_workspace::{LayerOptions, View};
+use airlock_workspace::View;
 
-use crate::workspace::{LayerLimits, WorkspaceFolder, WritableFolder};
+use crate::instance::Conditions;
+use crate::workspace::{LayerLimits, LayerStart, WorkspaceFolder, WritableFolder};
 
 /// The layer of one call. Clones share it.
 #[derive(Clone)]
 pub(super) struct CallLayer {
     slot: Arc<Mutex<Slot>>,
     /// Timestamp for written files until they are committed. `None` for a draft.
-    time: Option<SystemTime>,
+    start: LayerStart,
     limits: LayerLimits,
 }
 
@@ -30,17 +29,21 @@ enum Slot {
 impl CallLayer {
     /// Creates a layer that is never committed.
     pub fn draft(limits: &Limits) -> Self {
-        Self::new(None, limits)
+        Self::new(LayerStart::default(), limits)
     }
 
-    pub fn of_apply(time: SystemTime, limits: &Limits) -> Self {
-        Self::new(Some(time), limits)
+    pub fn of_apply(conditions: &Conditions, limits: &Limits) -> Self {
+        let start = LayerStart {
+            time: Some(conditions.time()),
+            above: conditions.above.clone(),
+        };
+        Self::new(start, limits)
     }
 
-    fn new(time: Option<SystemTime>, limits: &Limits) -> Self {
+    fn new(start: LayerStart, limits: &Limits) -> Self {
         Self {
             slot: Arc::new(Mutex::new(Slot::Unopened)),
-            time,
+            start,
             limits: LayerLimits::of(limits),
         }
     }
@@ -53,24 +56,16 @@ impl CallLayer {
             Slot::Open(view) => view.clone(),
             Slot::Closed => return Err(io::Error::other("the call has ended")),
             Slot::Unopened => {
-                let view = match self.time {
+                let view = match self.start.time {
                     Some(_) => workspace.noted_view()?,
                     None => workspace.view()?,
                 };
-                view.begin(&self.options(workspace)?)?;
+                self.limits.begin(&view, workspace.spill()?, &self.start)?;
                 *slot = Slot::Open(view.clone());
                 view
             }
         };
         Ok(WritableFolder::of(view, workspace.path()))
-    }
-
-    fn options(&self, workspace: &WorkspaceFolder) -> io::Result<LayerOptions> {
-        let temporary = std::env::temp_dir();
-        let spill = workspace.outside([&*temporary, Path::new("/dev/shm")]);
-        let inside = "it contains the folder for temporary files; choose a directory further down";
-        let spill = spill.ok_or_else(|| io::Error::other(inside))?;
-        Ok(self.limits.options(spill, self.time))
     }
 
     /// Takes the changes, with their layer open. Returns `None` if the tool never asked for it.

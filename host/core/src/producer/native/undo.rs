@@ -154,7 +154,8 @@ fn last(kept: &[Originals], last: Option<String>) -> Result<&Originals, Error> {
 
 /// Returns the commit with this id.
 fn find<'a>(kept: &'a [Originals], named: &str) -> Result<&'a Originals, Error> {
-    let is_named = |it: &&Originals| it.id.starts_with(named) || it.id.ends_with(named);
+    let matches = |id: &String| id.starts_with(named) || id.ends_with(named);
+    let is_named = |it: &&Originals| matches(&it.id) || it.others.iter().any(matches);
     let mut found = kept.iter().filter(is_named);
     match (found.next(), found.next()) {
         (Some(one), None) => Ok(one),

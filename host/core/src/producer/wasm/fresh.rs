@@ -20,14 +20,17 @@ impl Binding {
         call: &Call<'_>,
         resolution: &DecidedAction<'_>,
         conditions: Conditions,
-    ) -> Result<Option<Rehearsed>, Error> {
+    ) -> Result<Rehearsed, Error> {
         let _turn = unless_cancelled(call.cancel, self.fresh.lock()).await?;
         let instance = Box::pin(self.fresh_instance(call, conditions)).await?;
         let looked_at = instance.looked_at();
         let (instance, result) = instance.rehearse(call, resolution).await;
         let changes = instance.as_ref().and_then(|instance| instance.changes());
-        result?;
-        Ok(changes.map(|changes| Rehearsed { changes, looked_at }))
+        Ok(Rehearsed {
+            result: result?,
+            changes,
+            looked_at,
+        })
     }
 
     /// Applies a durable action and commits its changes.

@@ -23,6 +23,7 @@ use crate::instance::{Call, Conditions};
 use crate::session::base::Base;
 use crate::session::place::Committed;
 use crate::session::review::Reviewed;
+use crate::workspace::Step;
 use crate::world::DecidedAction;
 
 /// The end of a decision about a claimed action, if it was tried.
@@ -41,6 +42,8 @@ pub(super) struct Carried {
     pub outcome: Result<ResolutionOutcome, Error>,
     /// The review before the decision.
     pub review: Option<Box<Reviewed>>,
+    /// The rest of a part, if it is to be kept.
+    pub rest: Vec<Step>,
     /// The call's number in the session.
     pub number: u64,
 }
@@ -103,20 +106,22 @@ impl Decisions {
             }
             Err(error) if decision == Decision::Apply => Ok(Ending::Failed(apply_error(error))),
             returned => {
-                let seen = carrying_out.committing.take_seen();
+                let mut seen = carrying_out.committing.take_seen();
+                let rest = seen.as_mut().map(|seen| std::mem::take(&mut seen.rest));
                 let number = carrying_out.number;
                 Ok(Ending::Carried(Box::new(Carried {
                     outcome: returned
                         .map(|returned| outcome_of(action, resolution, returned, seen)),
                     number,
                     review,
+                    rest: rest.unwrap_or_default(),
                 })))
             }
         }
     }
 }
 
-fn outcome_of(
+pub(super) fn outcome_of(
     action: &PendingAction,
     resolution: &Resolution,
     returned: Option<ToolResult>,

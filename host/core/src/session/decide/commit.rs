@@ -25,13 +25,17 @@ use super::claim::HeldAction;
 use crate::producer::CommitChanges;
 use crate::session::place::{encode, in_background, open};
 use crate::session::review::stale_files;
-use crate::workspace::{Part, WorkspaceFolder, changes_of, in_order, listed_changes};
+use crate::workspace::{
+    Part, Step, WorkspaceFolder, changes_of, in_order, listed_changes, rest_of,
+};
 
 /// The result of a commit.
 pub(super) struct Seen {
     pub effects: Effects,
     /// The part of the reviewed effects that this is; `None` for all of them.
     pub part: Option<AppliedPart>,
+    /// The rest of the part, if it is to be kept.
+    pub rest: Vec<Step>,
     /// The value of [`ResolutionOutcome::kept`].
     pub kept: Vec<String>,
 }
@@ -72,9 +76,9 @@ impl Committing<'_> {
             reviewed => (reviewed, self.recheck()),
         };
         let part = self.part(reviewed.as_ref(), &changes, &folder).await?;
-        let (expected, part) = match part {
-            Some(part) => (Some(part.effects), Some(part.applied)),
-            None => (reviewed, None),
+        let (expected, part, rest) = match part {
+            Some((part, rest)) => (Some(part.effects), Some(part.applied), rest),
+            None => (reviewed, None, Vec::new()),
         };
         let ticket = self.ticket(result, part.clone())?;
         let is_part = part.is_some();
@@ -144,12 +148,13 @@ impl Committing<'_> {
         *self.lock() = Some(Seen {
             effects,
             part,
+            rest,
             kept,
         });
         Ok(())
     }
 
-    fn ticket(&self, result: &ToolResult, part: Option<AppliedPart>) -> Result<Ticket, Error> {
+    pub fn ticket(&self, result: &ToolResult, part: Option<AppliedPart>) -> Result<Ticket, Error> {
         let Asked {
             resolution,
             decided_by,
@@ -174,17 +179,18 @@ impl Committing<'_> {
     }
 
     /// Reduces the layer to the selected part of the reviewed effects. Returns `None` if everything
-    /// is selected.
+    /// is selected, and otherwise also the rest, if it is to be kept.
     async fn part(
         &self,
         reviewed: Option<&Effects>,
         changes: &View,
         folder: &Arc<WorkspaceFolder>,
-    ) -> Result<Option<Part>, Error> {
+    ) -> Result<Option<(Part, Vec<Step>)>, Error> {
         let selection = self.asked.resolution.selection.clone();
         if selection.is_everything() {
             return Ok(None);
         }
+        let keeps_rest = self.asked.resolution.keep_rest;
         let reviewed = reviewed.cloned().unwrap_or_default();
         let (changes, folder) = (changes.clone(), Arc::clone(folder));
         let action = NamedAction::from(&*self.held.action);
@@ -196,12 +202,20 @@ impl Committing<'_> {
             }
             let before = folder.view().map_err(unreadable)?;
             let part = Part::of(&selection, &reviewed, (&before, &changes));
-            let part = part.map_err(|reason| Error::Refused {
+            let rest = part.and_then(|part| {
+                let rest = if keeps_rest {
+                    rest_of(&selection, &reviewed, &changes)?
+                } else {
+                    Vec::new()
+                };
+                Ok((part, rest))
+            });
+            let (part, rest) = rest.map_err(|reason| Error::Refused {
                 action: Box::new(action),
                 reason,
             })?;
             part.keep_in(&changes, &found).map_err(unreadable)?;
-            Ok(Some(part))
+            Ok(Some((part, rest)))
         })
         .await
     }

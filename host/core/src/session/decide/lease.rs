@@ -1,6 +1,6 @@
 //! A claim, held while a decision is carried out.
 
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -9,6 +9,7 @@ use std::time::Duration;
 use airlock_model::error::Error;
 use airlock_model::pending::Decision;
 use airlock_model::store::{Claims, Completion, Lease, StoreError};
+use futures_util::future::select_all;
 use tokio::time::{Instant, sleep_until};
 
 /// A claim that always returns to the store, even if the future that holds it is dropped.
@@ -70,7 +71,15 @@ impl<'a> HeldLease<'a> {
         }
     }
 
-    /// Renews the lease until it is lost, and returns the error.
+    /// Renews the lease until it is lost, and returns the error. Leases that don't expire are never
+    /// lost.
+    async fn losing(&self) -> StoreError {
+        match self.lasts {
+            Some((lease_time, began)) => self.keep_renewing(began, lease_time).await,
+            None => pending().await,
+        }
+    }
+
     async fn keep_renewing(&self, began: Instant, lease_time: Duration) -> StoreError {
         let lease = &self.lease;
         let mut good_until = began + lease_time;
@@ -165,6 +174,22 @@ impl<'a> HeldLease<'a> {
         if let Err(error) = claims.requeue(lease, failure).await {
             tracing::warn!("could not record that an apply failed: {error}");
         }
+    }
+}
+
+/// Runs `work` and renews all these leases until it finishes.
+///
+/// # Errors
+/// See [`HeldLease::during`].
+pub(super) async fn during_all<T>(
+    leases: &[&HeldLease<'_>],
+    work: Pin<&mut impl Future<Output = T>>,
+) -> Result<T, StoreError> {
+    let losing = leases.iter().map(|lease| Box::pin(lease.losing()));
+    tokio::select! {
+        biased;
+        done = work => Ok(done),
+        (lost, ..) = select_all(losing) => Err(lost),
     }
 }
 

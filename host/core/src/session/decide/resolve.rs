@@ -156,7 +156,7 @@ impl Decisions {
     }
 
     /// Records a decision that was carried out, and reports it.
-    async fn complete(
+    pub(super) async fn complete(
         &self,
         held: HeldAction<'_>,
         asked: &Asked,
@@ -165,8 +165,9 @@ impl Decisions {
         let action = held.action;
         let decision = asked.resolution.decision;
         let Carried {
-            outcome,
+            mut outcome,
             review,
+            rest,
             number,
         } = carried;
         let failure;
@@ -198,6 +199,9 @@ impl Decisions {
             }
         }
         self.base.tools.release_volatile(&action);
+        if let (Ok(outcome), false) = (&mut outcome, rest.is_empty()) {
+            outcome.rest = Some(self.keep_rest(&action, rest).await);
+        }
         outcome
     }
 }

@@ -45,6 +45,8 @@ impl UndoRetention {
 pub struct Originals {
     /// The action.
     pub action: ActionId,
+    /// The actions that were applied with it, in one commit.
+    pub others: Vec<ActionId>,
     /// The time of the apply.
     pub applied: SystemTime,
     /// The total size of what is kept, in bytes.

@@ -22,7 +22,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::Reviews;
 use crate::instance::{Call, Conditions, LookedAt};
-use crate::producer::{Producer, Rehearsed};
+use crate::producer::Producer;
 use crate::workspace::WorkspaceFolder;
 use crate::world::DecidedAction;
 use reading::{read_changes, unverified};
@@ -33,7 +33,7 @@ use under_way::UnderWay;
 const REHEARSAL_WAIT: Duration = Duration::from_secs(2);
 
 /// The reason that a tool gets in a rehearsal.
-const REASON: &str = "rehearsal";
+pub(super) const REASON: &str = "rehearsal";
 
 /// Possible cause of a failure, if the plugin's calls have left something in `/scratch`.
 const STAGED: &str = " (`/scratch` is empty when a durable action is applied, whatever its call has left there: what applying needs belongs into its state)";
@@ -278,11 +278,8 @@ impl Reviews {
     ) -> (Effects, Option<Fingerprints>) {
         let action = &*rehearsal.action;
         if let Some(drafted) = &rehearsal.drafted {
-            let drafted = Rehearsed {
-                changes: drafted.clone(),
-                looked_at: LookedAt::default(),
-            };
-            return self.read(drafted, &rehearsal.folder).await;
+            let (drafted, looked_at) = (drafted.clone(), LookedAt::default());
+            return self.read(drafted, looked_at, &rehearsal.folder).await;
         }
         let most = self.base.limits().call_time;
         if spent >= most {
@@ -315,26 +312,28 @@ impl Reviews {
             .watched(&call, producer.name(), ToolFunction::Rehearse, rehearsing)
             .await;
         let rehearsed = match rehearsed {
-            Ok(Some(rehearsed)) => rehearsed,
-            // It can't change anything, whatever it reads.
-            Ok(None) => {
-                let nothing = Fingerprints::default();
-                return (Effects::verified(Vec::new()), Some(nothing));
-            }
+            Ok(rehearsed) => rehearsed,
             Err(error) => {
                 let hint = if producer.has_scratch() { STAGED } else { "" };
                 return unverified(format!("its rehearsal failed: {error}{hint}"));
             }
         };
-        self.read(rehearsed, &rehearsal.folder).await
+        let Some(changes) = rehearsed.changes else {
+            // It can't change anything, whatever it reads.
+            let nothing = Fingerprints::default();
+            return (Effects::verified(Vec::new()), Some(nothing));
+        };
+        let looked_at = rehearsed.looked_at;
+        self.read(changes, looked_at, &rehearsal.folder).await
     }
 
     async fn read(
         &self,
-        rehearsed: Rehearsed,
+        changes: View,
+        looked_at: LookedAt,
         folder: &Arc<WorkspaceFolder>,
     ) -> (Effects, Option<Fingerprints>) {
-        let (mut effects, read) = read_changes(rehearsed, Arc::clone(folder)).await;
+        let (mut effects, read) = read_changes(changes, looked_at, Arc::clone(folder)).await;
         effects.beyond_undo = self.base.place.is_beyond_undo(&effects);
         (effects, read)
     }

@@ -262,6 +262,7 @@ fn git_makes_the_changes_of_any_layer_from_their_patch() {
         let patch = effects.git_patch(|path| files_in(&folders.ours, path));
         let patch = patch.unwrap();
         let ticket = Ticket {
+            others: Vec::new(),
             id: "one".to_owned(),
             note: String::new(),
             title: String::new(),

@@ -17,7 +17,7 @@ use crate::session::place::in_background;
 use crate::workspace::WorkspaceFolder;
 
 /// The last question before a commit, under the workspace's lock.
-pub(super) struct Recheck {
+pub(in crate::session::decide) struct Recheck {
     approver: Arc<dyn Approver>,
     base: Arc<Base>,
     action: Arc<PendingAction>,
@@ -42,9 +42,19 @@ impl Recheck {
     }
 }
 
+impl Recheck {
+    /// Returns the error for an answer against the commit.
+    pub fn refused(&self, reason: String) -> Error {
+        Error::Refused {
+            action: Box::new(NamedAction::from(&*self.action)),
+            reason,
+        }
+    }
+}
+
 impl Committing<'_> {
     /// Returns `None` if the session has no approver.
-    pub(super) fn recheck(&self) -> Option<Recheck> {
+    pub fn recheck(&self) -> Option<Recheck> {
         Some(Recheck {
             approver: Arc::clone(self.decisions.approver.as_ref()?),
             base: Arc::clone(&self.decisions.base),

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use airlock_model::effects::Effects;
 use airlock_model::reads::Fingerprints;
+use airlock_workspace::View;
 use tokio::task::spawn_blocking;
 
-use crate::producer::Rehearsed;
+use crate::instance::LookedAt;
 use crate::workspace::{WorkspaceFolder, changes_of, fingerprints};
 
 pub(super) fn unverified(problem: String) -> (Effects, Option<Fingerprints>) {
@@ -15,10 +16,11 @@ pub(super) fn unverified(problem: String) -> (Effects, Option<Fingerprints>) {
 
 /// Reads the changes on the layer, and drops it.
 pub(super) async fn read_changes(
-    rehearsed: Rehearsed,
+    changes: View,
+    looked_at: LookedAt,
     folder: Arc<WorkspaceFolder>,
 ) -> (Effects, Option<Fingerprints>) {
-    match spawn_blocking(move || look(&rehearsed, &folder)).await {
+    match spawn_blocking(move || look(&changes, &looked_at, &folder)).await {
         Ok(Ok(seen)) => seen,
         Ok(Err(error)) => unverified(format!("its changes couldn't be read: {error}")),
         Err(error) => unverified(format!("its changes were not read: {error}")),
@@ -26,15 +28,16 @@ pub(super) async fn read_changes(
 }
 
 fn look(
-    rehearsed: &Rehearsed,
+    layer: &View,
+    looked_at: &LookedAt,
     folder: &WorkspaceFolder,
 ) -> std::io::Result<(Effects, Option<Fingerprints>)> {
-    let read = fingerprints(&rehearsed.changes.take_reads());
+    let read = fingerprints(&layer.take_reads());
     let before = folder.view()?;
-    let changes = changes_of(&rehearsed.changes, &before)?;
-    rehearsed.changes.abandon();
+    let changes = changes_of(layer, &before)?;
+    layer.abandon();
     let mut effects = Effects::verified(changes);
-    effects.uses_time = rehearsed.looked_at.time();
-    effects.uses_randomness = rehearsed.looked_at.randomness();
+    effects.uses_time = looked_at.time();
+    effects.uses_randomness = looked_at.randomness();
     Ok((effects, read))
 }
