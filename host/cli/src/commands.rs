@@ -23,4 +23,5 @@ pub mod serve;
 pub mod show;
 mod still_pending;
 pub mod store;
+mod together;
 pub mod undo;

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use airlock_host::cancel::CancellationToken;
 use airlock_host::content::ResolutionOutcome;
-use airlock_host::pending::{ActionState, DecidedBy, Decision, StackedAction};
+use airlock_host::pending::{
+    ActionState, DecidedBy, Decision, JointReview, NamedAction, StackedAction,
+};
 use airlock_host::{Error, PendingAction, Resolution, Session};
 use airlock_render::{Block, Decided, Line, Role};
 
@@ -72,6 +74,42 @@ pub async fn discard_all(
     Ok(resolved.collect())
 }
 
+/// Applies all actions of the review, or none, until cancelled.
+///
+/// # Errors
+/// The errors of [`Session::apply_together`].
+pub async fn apply_together(
+    session: &Session,
+    review: &JointReview,
+    reason: &str,
+    decided_by: DecidedBy,
+    cancelled: &CancellationToken,
+) -> Result<Vec<Resolved>, Error> {
+    let applying = session.apply_together(review, reason, decided_by);
+    let applied = applying.cancelled_by(cancelled).await?;
+    let actions = review.actions.iter().map(|stacked| &stacked.action);
+    let resolved = actions.zip(applied).map(|(action, outcome)| Resolved {
+        action: Arc::clone(action),
+        resolution: Resolution::apply(reason).with_id(action.id.clone()),
+        outcome: Ok(outcome),
+        is_lost: false,
+    });
+    Ok(resolved.collect())
+}
+
+/// Returns what became of the changes that were left out.
+fn rest(kept: &Result<NamedAction, String>) -> Block {
+    let line = match kept {
+        Ok(rest) => Line::from("The rest stays pending as ")
+            .with_role(Role::Plain, rest.id.short())
+            .with("."),
+        Err(problem) => Line::new()
+            .with_role(Role::Note, "The rest could not be kept: ")
+            .with_quoted(Role::Plain, problem),
+    };
+    Block::from(line.hanging(2))
+}
+
 /// Returns true if the session lists the action as lost. If the store can't be read, another place
 /// reports that.
 async fn lists_as_lost(session: &Session, action: &PendingAction) -> bool {
@@ -103,6 +141,7 @@ impl Resolved {
             Ok(outcome) => {
                 let part = outcome.details.part.as_ref();
                 let block = block.block(part.map(Block::part).unwrap_or_default());
+                let block = block.block(outcome.rest.as_ref().map(rest).unwrap_or_default());
                 outcome.kept.iter().fold(block, |block, path| {
                     let line = Line::from(
                         "Another program wrote to a file while it was replaced; its version is in ",

@@ -151,7 +151,12 @@ pub struct DecisionArgs {
     #[arg(conflicts_with_all = ["all", "everywhere", "stale"])]
     pub except: Vec<Pattern>,
 
-    /// Resolve all actions of the session, from the top, until one fails
+    /// Keep the rest as a new pending action
+    #[arg(long, conflicts_with_all = ["all", "everywhere", "stale"])]
+    pub keep_rest: bool,
+
+    /// Resolve all actions of the session: apply them in one step, in the order of their pushes, if
+    /// they don't get into each other's way; otherwise one by one, until one fails
     #[arg(long, conflicts_with_all = ["id", "action_id"])]
     pub all: bool,
 
@@ -230,7 +235,7 @@ impl DecisionArgs {
             only: args.only,
             except: args.except,
         };
-        if decision == Decision::Discard && !part.is_empty() {
+        if decision == Decision::Discard && (!part.is_empty() || args.keep_rest) {
             let failure = Failure::usage("a discard drops all changes of the action");
             return Err(failure.with_hint("`airlock apply --except PATTERN` leaves out some"));
         }
@@ -254,6 +259,7 @@ impl DecisionArgs {
             reason: args.reason,
             extra: args.extra,
             part,
+            keep_rest: args.keep_rest,
             review: args.review,
             abandon: args.abandon,
             confirm_effects: args.confirm_effects,

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use airlock_desk::resolution::{self, Resolved, was_tried};
 use airlock_desk::session::{SessionChoice, without_model};
 use airlock_desk::store::Store;
-use airlock_host::pending::{ActionId, Actor, DecidedBy, Decision, SessionId, StackedAction};
+use airlock_host::pending::{
+    ActionId, Actor, DecidedBy, Decision, JointReview, SessionId, StackedAction, Together,
+};
 use airlock_host::{
     Error, Limits, PendingAction, Resolution, Session, SessionBuilder, UndoRetention,
 };
@@ -97,6 +99,35 @@ impl CommandContext {
         let discarding = resolution::discard_all(&self.session, actions, reason, by, cancelled);
         let what = "Discarding…".to_owned();
         self.progress.during(what, discarding).await
+    }
+
+    /// Reviews these actions as one, to be applied in this order.
+    pub async fn review_together(&self, actions: &[StackedAction]) -> Result<Together, Error> {
+        let reviewing = self.session.review_together(actions);
+        let reviewing = reviewing.cancelled_by(self.interrupt.token());
+        let what = "Rehearsing…".to_owned();
+        self.progress.during(what, reviewing).await
+    }
+
+    /// Applies all actions of the review, or none.
+    pub async fn apply_together(
+        &self,
+        review: &JointReview,
+        reason: &str,
+        decided_by: DecidedBy,
+    ) -> Result<Vec<Resolved>, Error> {
+        let ids = || review.actions.iter().map(|it| it.action.id.clone());
+        self.own.ids().extend(ids());
+        let cancelled = self.interrupt.token();
+        let applying =
+            resolution::apply_together(&self.session, review, reason, decided_by, cancelled);
+        let what = format!("Applying {} actions…", review.actions.len());
+        let applied = self.progress.during(what, applying).await;
+        if matches!(&applied, Err(error) if !was_tried(error)) {
+            let mut own = self.own.ids();
+            ids().for_each(|id| _ = own.remove(&id));
+        }
+        applied
     }
 
     /// Resolves this action, which has the given place among several.

@@ -14,7 +14,7 @@ use airlock_desk::part::Patterns;
 use airlock_desk::resolution::Resolved;
 use airlock_desk::store::{self, Store, StoreOptions, WhenMissing};
 use airlock_desk::target::{self, Target};
-use airlock_host::pending::Decision;
+use airlock_host::pending::{DecidedBy, Decision};
 use airlock_host::{Limits, Resolution, Session};
 use serde_json::{Map, Value};
 
@@ -47,6 +47,8 @@ pub struct Request {
     pub extra: Option<String>,
     /// The changes to apply.
     pub part: Patterns,
+    /// True to keep the rest as a new pending action.
+    pub keep_rest: bool,
     /// The effects on which an apply is based.
     pub review: Option<ReviewName>,
     /// True to discard an interrupted action even if its outcome is unknown.
@@ -60,6 +62,10 @@ pub struct Request {
 pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     let asks = asks(request, out);
     confirming::check(request.confirm_effects, out.is_json())?;
+    if request.keep_rest && request.part.is_empty() && !asks {
+        let failure = Failure::usage("`--keep-rest` needs a selection, or there is no rest");
+        return Err(failure.with_hint("name what to apply with `--only` or `--except`"));
+    }
     let extra = request.extra.as_deref().map(input::extra).transpose()?;
     let interrupt = Interrupt::watch();
     let store = store::open(&request.store, WhenMissing::Refuse).await?;
@@ -74,6 +80,10 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
     };
     recovered::recover_session(&store, &session).await?;
     let mut targets = request.scope.targets(&request.target, &store).await?;
+    if request.target.decision == Decision::Apply {
+        // In the order in which they were pushed.
+        targets.reverse();
+    }
     if targets.is_empty() {
         out.json(&ResolutionReports::default());
         out.line("Nothing here is stale, or pending.");
@@ -101,6 +111,11 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
     let mut reports = Vec::new();
     if desk.discards_together()
         && let Some(exit) = desk.discard_alike(&mut targets, &mut reports, out).await?
+    {
+        return Ok(exit);
+    }
+    if desk.may_apply_together(&targets)
+        && let Some(exit) = desk.apply_together(&targets, out).await?
     {
         return Ok(exit);
     }
@@ -306,6 +321,9 @@ impl Desk<'_> {
         if let Some(review) = &request.review {
             resolution.review = Some(review.find(&target, self.store).await?);
         }
+        if request.keep_rest {
+            resolution = resolution.keeping_rest();
+        }
         resolution.extra = self.extra.clone();
         if request.abandon {
             resolution = resolution.abandoning();
@@ -314,15 +332,19 @@ impl Desk<'_> {
             resolution = resolution.in_same_workspace();
         }
         let context = self.context(&target, out)?;
-        let by_whom = if self.asks {
-            decider::person_at_terminal()
-        } else {
-            context.user.clone().into()
-        };
+        let by_whom = self.decided_by(&context);
         let resolved = context
             .resolve(&target.action, resolution, by_whom, place)
             .await;
         Ok(Ended::Resolved(Box::new((resolved, context))))
+    }
+
+    fn decided_by(&self, context: &CommandContext) -> DecidedBy {
+        if self.asks {
+            decider::person_at_terminal()
+        } else {
+            context.user.clone().into()
+        }
     }
 
     /// Returns whether the workspace is confirmed to be the same. If it seems to be another,

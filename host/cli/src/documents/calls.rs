@@ -7,7 +7,7 @@ use airlock_host::Error;
 use airlock_host::content::{CallOutcome, Content, ResolutionDetails};
 use airlock_host::effects::{ActionEffects, Difference, Effects};
 use airlock_host::json::Json;
-use airlock_host::pending::{Decision, StackedAction};
+use airlock_host::pending::{ActionId, Decision, StackedAction};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -73,6 +73,13 @@ pub struct ResolutionReport<'a> {
     /// The files that keep writes of other programs to a file while it was being replaced.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     kept: &'a [String],
+    /// The id of the pending action with the rest, if the rest was to be kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    rest: Option<&'a ActionId>,
+    /// The reason why the rest could not be kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rest_problem: Option<&'a str>,
     /// The difference between the current and the reviewed effects, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<model::Difference>")]
@@ -108,6 +115,9 @@ impl<'a> ResolutionReport<'a> {
                 details: Details::Done(&outcome.details),
                 effects: outcome.effects.as_ref().map(|it| &it.effects),
                 kept: &outcome.kept,
+                rest: (outcome.rest.as_ref()).and_then(|it| it.as_ref().ok().map(|it| &it.id)),
+                rest_problem: (outcome.rest.as_ref())
+                    .and_then(|it| it.as_ref().err().map(String::as_str)),
                 difference: None,
                 is_error: false,
                 pending: None,
@@ -123,6 +133,8 @@ impl<'a> ResolutionReport<'a> {
                 },
                 effects: None,
                 kept: &[],
+                rest: None,
+                rest_problem: None,
                 difference: match error {
                     Error::Different { difference, .. } => Some(difference),
                     _ => None,

@@ -91,10 +91,7 @@ impl Question<'_> {
     /// Asks for the reason, unless it is known. Returns `None` at the end of the input, and after
     /// Ctrl-C.
     pub async fn ask_for_reason(&self, interrupt: &Interrupt) -> Option<String> {
-        match self.reason {
-            Some(reason) => Some(reason.to_owned()),
-            None => read("Reason (may be empty): ", interrupt).await,
-        }
+        ask_for_reason(self.reason, interrupt).await
     }
 
     fn words(&self) -> &'static str {
@@ -167,6 +164,62 @@ impl Question<'_> {
         for (answer, meaning, _) in answers.iter().chain(&others).filter(|it| it.2) {
             on_stderr(format!("  {answer:<12}{meaning}"));
         }
+    }
+}
+
+/// The answer to a question about several actions.
+#[derive(Debug, PartialEq, Eq)]
+pub enum AnswerForAll {
+    /// Apply all of them, for this reason.
+    Yes(String),
+    /// Ask about each of them.
+    OneByOne,
+    /// Leave them pending.
+    No,
+    /// There is no answer.
+    Quit,
+}
+
+/// Asks whether to apply all of these actions in one step.
+pub async fn ask_about_all(
+    count: usize,
+    reason: Option<&str>,
+    show: impl AsyncFn(),
+    interrupt: &Interrupt,
+) -> AnswerForAll {
+    on_stderr("");
+    let question = format!("Apply all {count} in one step? [y]es, [o]ne by one, [n]o, [?]: ");
+    loop {
+        let Some(line) = read(&question, interrupt).await else {
+            return AnswerForAll::Quit;
+        };
+        match &*line.to_ascii_lowercase() {
+            "y" | "yes" => break,
+            "o" | "one by one" => return AnswerForAll::OneByOne,
+            "n" | "no" => return AnswerForAll::No,
+            "q" | "quit" => return AnswerForAll::Quit,
+            "s" | "show" => show().await,
+            "?" | "h" | "help" => {
+                on_stderr("  y           yes: all of them, or none if one can't be applied");
+                on_stderr("  o           ask about each one, in this order");
+                on_stderr("  n           no, leave them pending");
+                on_stderr("  s           show them again");
+            }
+            _ => on_stderr("Please answer one of these, or ? for help."),
+        }
+    }
+    match ask_for_reason(reason, interrupt).await {
+        Some(reason) => AnswerForAll::Yes(reason),
+        None => AnswerForAll::Quit,
+    }
+}
+
+/// Asks for the reason, unless it is known. Returns `None` at the end of the input, and after
+/// Ctrl-C.
+async fn ask_for_reason(known: Option<&str>, interrupt: &Interrupt) -> Option<String> {
+    match known {
+        Some(reason) => Some(reason.to_owned()),
+        None => read("Reason (may be empty): ", interrupt).await,
     }
 }
 

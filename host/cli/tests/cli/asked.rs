@@ -44,25 +44,26 @@ fn who_resolves_at_a_terminal_is_asked_unless_they_have_said_all() {
 }
 
 #[test]
-fn all_that_is_pending_is_resolved_from_the_top_until_one_fails() {
+fn all_that_is_pending_is_applied_in_its_order_until_one_fails() {
     let folder = folder(&[]);
     let says = |label: &str| json!({"do": "push", "label": label, "apply": [{"do": "text", "text": format!("did {label}")}]});
     let fails =
-        json!({"do": "push", "label": "two", "apply": [{"do": "failed", "message": "no way"}]});
-    let pushes = json!([says("one"), fails, says("three"), says("four")]);
+        json!({"do": "push", "label": "three", "apply": [{"do": "failed", "message": "no way"}]});
+    let pushes = json!([says("one"), says("two"), fails, says("four")]);
     let mut terminal = Terminal::puppet(folder.path(), pushes);
     terminal.asks("quit").sees("stay pending").ends(0);
     let mut terminal = Terminal::run(folder.path(), &["resolve", "apply", "--all"]);
     terminal
-        .sees("1 of 4: four")
+        .sees("they are decided one by one")
+        .sees("1 of 4: one")
         .sees("[?]: ")
         .types("n")
-        .sees("2 of 4: three")
+        .sees("2 of 4: two")
         .sees("[?]: ")
         .types("all")
         .asks_why("they are right")
-        .sees("did three")
-        .sees("Failed: two")
+        .sees("did two")
+        .sees("Failed: three")
         .sees("3 actions are pending")
         .ends(1);
     let mut terminal = Terminal::run(folder.path(), &["resolve", "discard", "--all", "--yes"]);
@@ -91,8 +92,8 @@ fn an_answer_may_be_for_all_that_follow_and_the_preview_is_shown_again() {
         .asks("l")
         .asks("apply all")
         .asks_why("")
-        .sees("did two")
         .sees("did one")
+        .sees("did two")
         .sees("this action stays pending")
         .ends(0);
 }

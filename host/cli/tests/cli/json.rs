@@ -122,24 +122,24 @@ fn a_resolution_is_an_object_of_its_own() {
         result(&[&nothing], discarded, json!([])),
     );
 
-    // The first failure ends it, with what is below untouched.
+    // The first failure ends it, and later actions are untouched.
     let push = json!([
-        {"do": "push", "label": "Below", "quiet": true},
-        {"do": "push", "label": "Top", "quiet": true, "apply": [{"do": "failed", "message": "no"}]},
+        {"do": "push", "label": "First", "quiet": true, "apply": [{"do": "failed", "message": "no"}]},
+        {"do": "push", "label": "Second", "quiet": true},
     ]);
     let failed = json!({
         "content": [{"type": "text", "text": "Apply failed: no"}],
-        "details": {"action": "apply", "reason": "good", "sourceToolName": "custom_tool", "label": "Top"},
+        "details": {"action": "apply", "reason": "good", "sourceToolName": "custom_tool", "label": "First"},
         "isError": true,
     });
     let pending = |label: &str| json!({"id": "id", "label": label, "sourceToolName": "custom_tool", "sourceIsOwnTool": false, "pluginName": "puppet", "plugin": "digest", "details": null, "durable": true});
     let problem = "its rehearsal failed: no";
     let unseen = json!({"action": "id", "verified": false, "problem": problem, "changes": []});
-    let both = json!([pending("Top"), pending("Below")]);
+    let both = json!([pending("First"), pending("Second")]);
     check(
         &puppet(push, &["--json", "--apply", "good"]).run(),
         1,
-        result(&[&unseen, &nothing], failed, both),
+        result(&[&nothing, &unseen], failed, both),
     );
 }
 

@@ -61,6 +61,7 @@ mod test_cases;
 mod test_kit;
 mod test_untried;
 mod text;
+mod together;
 mod toolchain;
 mod typed_params;
 mod undo;

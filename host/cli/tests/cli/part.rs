@@ -63,6 +63,39 @@ fn only_what_is_named_is_applied_and_the_rest_is_recorded() {
 }
 
 #[test]
+fn the_rest_is_kept_if_asked_and_applied_later_by_another_process() {
+    let (store, folder) = (Store::new(), folder(&["a.md"]));
+    let id = push_three(&store, folder.path());
+    let apply = [
+        "apply",
+        &id,
+        "--only",
+        "a.md",
+        "--reason",
+        "this one",
+        "--keep-rest",
+    ];
+    let ran = store.airlock(folder.path(), &apply).run();
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    assert!(
+        ran.stdout.contains("The rest stays pending as "),
+        "{ran:#?}"
+    );
+    let pending = store.json(folder.path(), &["pending"]);
+    let rest = &pending["pending"][0];
+    assert_eq!(rest["label"], "Rest of: do it");
+    let shown = store
+        .airlock(folder.path(), &["show", rest["id"].as_str().unwrap()])
+        .run();
+    assert!(shown.stdout.contains("created b.md"), "{shown:#?}");
+    store.json(
+        folder.path(),
+        &["resolve", "apply", "--reason", "now the others"],
+    );
+    assert_eq!(names(&folder), ["a.md", "b.md", "c.txt"]);
+}
+
+#[test]
 fn a_part_that_makes_no_sense_is_refused_and_nothing_is_applied() {
     let check = |args: &[&str], code: i32, says: &str| {
         let (store, folder) = (Store::new(), folder(&[]));

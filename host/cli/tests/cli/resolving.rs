@@ -330,8 +330,8 @@ fn all_that_is_pending_is_resolved_in_one_object_for_programs() {
         let step = json!([{"do": "push", "label": label, "apply": apply}]);
         store.push(folder.path(), step);
     };
-    push("one", json!([{"do": "failed", "message": "no way"}]));
     push("two", json!([{"do": "text", "text": "did two"}]));
+    push("one", json!([{"do": "failed", "message": "no way"}]));
     let all = ["resolve", "apply", "--all", "--reason", "yes", "--json"];
     let ran = store.airlock(folder.path(), &all).run();
     assert_eq!(ran.code, 1, "{ran:#?}");

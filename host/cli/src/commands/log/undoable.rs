@@ -29,7 +29,10 @@ impl Undoable {
         let kept = self.0.entry(Arc::clone(workspace)).or_insert_with(|| {
             // If the workspace is gone, nothing in it can be undone.
             let kept = airlock_host::originals(workspace).unwrap_or_default();
-            kept.into_iter().map(|it| it.action).collect()
+            let ids = kept
+                .into_iter()
+                .flat_map(|it| it.others.into_iter().chain([it.action]));
+            ids.collect()
         });
         kept.contains(&record.action.id)
     }

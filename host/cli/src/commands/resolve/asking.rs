@@ -119,7 +119,7 @@ impl Desk<'_> {
 
     /// Records that the person asked for the decision and then answered no. If the record can't be
     /// written, the command continues.
-    async fn record_no(&self, target: &Target, reason: Option<&str>) {
+    pub(super) async fn record_no(&self, target: &Target, reason: Option<&str>) {
         let asked = Resolution::new(self.request.target.decision, reason.unwrap_or_default());
         let person = DeniedBy::Person(decider::person_at_terminal());
         let asked_by = decider::unanswered().into();

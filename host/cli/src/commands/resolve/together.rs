@@ -1,4 +1,4 @@
-//! Discards of many actions in one step.
+//! Decisions about many actions in one step.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -6,13 +6,102 @@ use std::sync::Arc;
 use airlock_desk::resolution::{Resolved, was_tried};
 use airlock_desk::target::{self, Target};
 use airlock_host::Error;
+use airlock_host::pending::{Decision, JointReview};
 
-use super::Desk;
+use super::scope::Scope;
+use super::{Desk, tell_how_many_stay};
 use crate::commands::context::CommandContext;
+use crate::commands::together;
+use crate::documents::calls::ResolutionReports;
 use crate::failure::{Exit, Failure};
-use crate::terminal::output::Output;
+use crate::terminal::output::{Output, show_on_stderr};
+use crate::terminal::prompt::{self, AnswerForAll};
 
 impl Desk<'_> {
+    /// Returns whether these actions may be applied in one step, as far as the command line says.
+    pub(super) fn may_apply_together(&self, targets: &[target::ResolveRequest]) -> bool {
+        let request = self.request;
+        request.target.decision == Decision::Apply
+            && request.scope == Scope::Session
+            && targets.len() > 1
+            && request.review.is_none()
+            && self.extra.is_none()
+    }
+
+    /// Applies all actions in one step, after one question. Returns `None` if they have to be
+    /// decided one by one, and otherwise the program's exit code.
+    pub(super) async fn apply_together(
+        &mut self,
+        targets: &[target::ResolveRequest],
+        out: &mut Output,
+    ) -> Result<Option<Exit>, Failure> {
+        let mut found = Vec::new();
+        for wanted in targets {
+            let target = Target::find(wanted, self.store).await?;
+            if target.difference(wanted).is_some() {
+                return Ok(None);
+            }
+            found.push(target);
+        }
+        let Some(first) = found.first() else {
+            return Ok(None);
+        };
+        let workspace = first.workspace_to_open(&self.request.target);
+        let is_there = |it: &Target| it.workspace_to_open(&self.request.target) == workspace;
+        if !found.iter().all(is_there) {
+            return Ok(None);
+        }
+        let context = self.context(first, out)?;
+        let ids: Vec<_> = found.iter().map(|it| &it.action.id).collect();
+        let Some(review) = together::review(&context, &ids, out).await? else {
+            return Ok(None);
+        };
+        let mut reason = self.request.reason.clone();
+        if self.asks {
+            match self.ask_about_all(&review, out).await {
+                AnswerForAll::Yes(given) => reason = Some(given),
+                AnswerForAll::OneByOne => return Ok(None),
+                AnswerForAll::No => {
+                    for target in &found {
+                        self.record_no(target, reason.as_deref()).await;
+                    }
+                    tell_how_many_stay(found.len());
+                    return Ok(Some(Exit::Done));
+                }
+                AnswerForAll::Quit => {
+                    tell_how_many_stay(found.len());
+                    return Ok(Some(Exit::Done));
+                }
+            }
+        }
+        let reason = reason.unwrap_or_default();
+        let by_whom = self.decided_by(&context);
+        match together::apply(&context, &review, &reason, by_whom, out).await {
+            Ok(applied) => {
+                out.json(&ResolutionReports::new(&applied));
+                Ok(Some(Exit::Done))
+            }
+            Err(_) if self.interrupt.happened() => Err(Failure::interrupted()),
+            Err(error) => {
+                let failure = Failure::from(&error);
+                let none = format!("none of the {} actions was applied", found.len());
+                Err(match error {
+                    Error::NotRecorded { .. } => failure,
+                    _ => failure.and_hint(&none),
+                })
+            }
+        }
+    }
+
+    /// Shows the joint changes of the actions, and asks about all of them.
+    async fn ask_about_all(&self, review: &JointReview, out: &mut Output) -> AnswerForAll {
+        let block = together::block(review);
+        out.page(&block);
+        let show = async || show_on_stderr(&block);
+        let reason = self.request.reason.as_deref();
+        prompt::ask_about_all(review.actions.len(), reason, show, &self.interrupt).await
+    }
+
     /// Discards the actions that can be discarded like the first one, and removes them from the
     /// targets. Returns the program's exit code if one of them failed.
     pub(super) async fn discard_alike(

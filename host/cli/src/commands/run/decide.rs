@@ -9,13 +9,14 @@ use airlock_desk::part::is_divisible;
 use airlock_desk::resolution::{LOST, Resolved};
 use airlock_host::content::CallOutcome;
 use airlock_host::effects::{Effects, Selection};
-use airlock_host::pending::{DecidedBy, Decision};
+use airlock_host::pending::{ActionId, DecidedBy, Decision};
 use airlock_host::{Error, PendingAction, Resolution};
 use airlock_render::Block;
 
 use super::Request;
 use crate::commands::context::CommandContext;
 use crate::commands::part::{self, Picked};
+use crate::commands::together;
 use crate::failure::Failure;
 use crate::input;
 use crate::terminal::output::{Output, say, show_on_stderr};
@@ -98,36 +99,107 @@ impl Decider {
         outcome: &CallOutcome,
         out: &mut Output,
     ) -> Vec<Resolved> {
-        let mut all = Vec::new();
-        // The person's answer for all that follow.
-        let mut said: Option<Resolution> = None;
-        for (index, action) in outcome.pushed.iter().enumerate() {
-            let given = match (self, &said) {
-                (Decider::Nobody, _) => break,
-                (Decider::Decided(given), _) => Some((given, context.user.clone().into())),
-                (Decider::Terminal, Some(given)) => Some((given, decider::person_at_terminal())),
-                (Decider::Terminal, None) => None,
-            };
-            let place = (index, outcome.pushed.len());
-            let (resolved, goes_on) = match given {
-                Some((resolution, by_whom)) => {
-                    let resolution = resolution.clone();
-                    let resolved = resolve(context, action, resolution, by_whom, place, out).await;
-                    let goes_on = resolved.outcome.is_ok();
-                    (Some(resolved), goes_on)
-                }
-                None => {
-                    let asked = ask(context, outcome, index, out).await;
-                    said = asked.for_all;
-                    (asked.resolved, !asked.quits)
-                }
-            };
-            all.extend(resolved);
-            if context.interrupt.happened() || !goes_on {
-                break;
+        match self {
+            Decider::Nobody => Vec::new(),
+            Decider::Decided(given) => {
+                let by_whom = context.user.clone().into();
+                decide_all(context, outcome, 0, (given, by_whom), out).await
             }
+            Decider::Terminal => decide_each(context, outcome, out).await,
         }
-        all
+    }
+}
+
+/// Asks about each action, topmost first, until an answer is about all that follow.
+async fn decide_each(
+    context: &CommandContext,
+    outcome: &CallOutcome,
+    out: &mut Output,
+) -> Vec<Resolved> {
+    let mut all = Vec::new();
+    for index in 0..outcome.pushed.len() {
+        let asked = ask(context, outcome, index, out).await;
+        all.extend(asked.resolved);
+        if context.interrupt.happened() || asked.quits {
+            break;
+        }
+        if let Some((given, from)) = asked.for_all {
+            let given = (&given, decider::person_at_terminal());
+            all.extend(decide_all(context, outcome, from, given, out).await);
+            break;
+        }
+    }
+    all
+}
+
+/// Carries out one decision about all actions from this index on, until one fails. They are applied
+/// in the order in which they were pushed: in one step, if possible.
+async fn decide_all(
+    context: &CommandContext,
+    outcome: &CallOutcome,
+    from: usize,
+    (resolution, by_whom): (&Resolution, DecidedBy),
+    out: &mut Output,
+) -> Vec<Resolved> {
+    let count = outcome.pushed.len();
+    let mut order: Vec<_> = (from..count).collect();
+    if resolution.decision == Decision::Apply {
+        order.reverse();
+        let applied = apply_together(context, outcome, &order, (resolution, &by_whom), out);
+        if let Some(applied) = applied.await {
+            return applied;
+        }
+    }
+    let mut all = Vec::new();
+    for (done, index) in order.into_iter().enumerate() {
+        let (resolution, by_whom) = (resolution.clone(), by_whom.clone());
+        let (action, place) = (&outcome.pushed[index], (from + done, count));
+        let resolved = resolve(context, action, resolution, by_whom, place, out).await;
+        let goes_on = resolved.outcome.is_ok();
+        all.push(resolved);
+        if context.interrupt.happened() || !goes_on {
+            break;
+        }
+    }
+    all
+}
+
+/// Applies actions in one step. Returns `None` if that isn't possible, or if their effects are not
+/// the ones that were shown.
+async fn apply_together(
+    context: &CommandContext,
+    outcome: &CallOutcome,
+    order: &[usize],
+    (resolution, by_whom): (&Resolution, &DecidedBy),
+    out: &mut Output,
+) -> Option<Vec<Resolved>> {
+    if order.len() < 2 || resolution.extra.is_some() {
+        return None;
+    }
+    let ids: Vec<_> = order.iter().map(|at| &outcome.pushed[*at].id).collect();
+    // A failure shows again when the first one is decided.
+    let review = together::review(context, &ids, out).await.ok()??;
+    let shown = |id: &ActionId| outcome.effects.iter().find(|it| it.action == *id);
+    let mut pairs = ids.iter().zip(&review.each);
+    if !pairs.all(|(id, now)| shown(id).is_none_or(|it| it.effects.digest() == now.digest())) {
+        return None;
+    }
+    let reason = &resolution.reason;
+    match together::apply(context, &review, reason, by_whom.clone(), out).await {
+        Ok(applied) => Some(applied),
+        Err(error) => {
+            if !out.is_json() && !context.interrupt.happened() {
+                out.gap();
+                Failure::from(&error).report_on_stderr();
+            }
+            let first = &outcome.pushed[order[0]];
+            Some(vec![Resolved {
+                action: Arc::clone(first),
+                resolution: resolution.clone().with_id(first.id.clone()),
+                outcome: Err(error),
+                is_lost: false,
+            }])
+        }
     }
 }
 
@@ -138,7 +210,8 @@ const SCROLLED: usize = 5;
 struct Outcome {
     /// The last attempt.
     resolved: Option<Resolved>,
-    for_all: Option<Resolution>,
+    /// A decision about all actions from an index on.
+    for_all: Option<(Resolution, usize)>,
     quits: bool,
 }
 
@@ -200,7 +273,11 @@ async fn ask(
             }
         };
         let mut resolution = Resolution::new(decision, reason);
-        asked.for_all = all.then(|| resolution.clone());
+        if all && decision == Decision::Apply {
+            asked.for_all = Some((resolution, index));
+            return asked;
+        }
+        asked.for_all = all.then(|| (resolution.clone(), index + 1));
         resolution.review = shown.as_ref().map(Effects::digest);
         resolution.selection = selection;
         let resolved = resolve(

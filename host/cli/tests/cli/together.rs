@@ -1,0 +1,193 @@
+//! All that is pending is reviewed as one and applied in one step.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::airlock::{Store, airlock_in, folder, guest, names, steps};
+use crate::terminal::Terminal;
+
+const LINES: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+
+/// Leaves five actions of three tools pending. Two edit the same file.
+fn push_five(folder: &Path) {
+    fs::write(folder.join("c.txt"), LINES).unwrap();
+    let rename = |file: &str| json!({"files": [file], "find": "jpeg$", "replace": "jpg"});
+    let write = json!({"do": "fs", "op": "replace", "path": "c.txt", "find": "8", "text": "eight"});
+    let push = json!([{"do": "push", "label": "Write eight", "apply": [write]}]);
+    let replace = json!({"path": "c.txt", "find": "2", "replace": "two"});
+    let more = json!([{"do": "push", "label": "New file", "apply": [
+        {"do": "fs", "op": "mkdir", "path": "new"},
+        {"do": "fs", "op": "write", "path": "new/file", "text": "new\n"},
+    ]}]);
+    let calls = [
+        ("batch-rename".to_owned(), rename("a.jpeg").to_string()),
+        (guest("rust/replace-text"), replace.to_string()),
+        (guest("puppet"), steps(push)),
+        (guest("go/batch-rename"), rename("b.jpeg").to_string()),
+        (guest("puppet"), steps(more)),
+    ];
+    for (plugin, params) in calls {
+        let tool = if plugin.ends_with("puppet.wasm") {
+            &["puppet"][..]
+        } else {
+            &[]
+        };
+        let args = [&["run", &plugin][..], tool, &[&params]].concat();
+        let ran = airlock_in(folder, &args).run();
+        assert_eq!(ran.code, 0, "{ran:#?}");
+    }
+}
+
+fn c_txt(folder: &TempDir) -> String {
+    fs::read_to_string(folder.path().join("c.txt")).unwrap()
+}
+
+#[test]
+fn five_actions_of_three_tools_in_two_languages_are_one_question_and_one_commit() {
+    let folder = folder(&["a.jpeg", "b.jpeg"]);
+    push_five(folder.path());
+    let before = names(&folder);
+    let all = ["resolve", "apply", "--all"];
+    let mut terminal = Terminal::run(folder.path(), &all);
+    terminal
+        .sees("5 actions, applied in this order and in one step:")
+        .sees("1. Batch rename: 1 files")
+        .sees("2. Replace text: 1 times in c.txt")
+        .sees("3. Write eight")
+        .sees("5. New file")
+        .sees("renamed a.jpeg -> a.jpg")
+        .sees("+two")
+        .sees("+eight")
+        .sees("Apply all 5 in one step? [y]es, [o]ne by one, [n]o, [?]: ");
+    assert_eq!(names(&folder), before);
+    terminal
+        .types("y")
+        .asks_why("they belong together")
+        .sees("All 5 were applied in one step")
+        .ends(0);
+    assert_eq!(names(&folder), ["a.jpg", "b.jpg", "c.txt", "new"]);
+    assert_eq!(
+        c_txt(&folder),
+        LINES.replace('2', "two").replace('8', "eight")
+    );
+    let originals = fs::read_dir(folder.path().join(".airlock/originals"));
+    assert_eq!(originals.unwrap().count(), 1, "one commit");
+    let log = airlock_in(folder.path(), &["log", "--json"]).run().json();
+    let entries = log["log"].as_array().unwrap().iter();
+    let reasons = entries.clone().map(|it| &it["resolved"]["reason"]);
+    assert!(reasons.eq([&json!("they belong together"); 5]), "{log:#}");
+    assert!(entries.clone().all(|it| it["undoable"] == true), "{log:#}");
+
+    let undo = ["undo", "--yes", "--reason", "not at all"];
+    let undone = airlock_in(folder.path(), &undo).run();
+    assert_eq!(undone.code, 0, "{undone:#?}");
+    let expected = "│ Undoes \"Batch rename: 1 files and 4 more\", applied just now.";
+    assert!(undone.stdout.starts_with(expected), "{undone:#?}");
+    assert_eq!(names(&folder), before);
+    assert_eq!(c_txt(&folder), LINES);
+}
+
+#[test]
+fn one_question_has_other_answers() {
+    let check = |type_in: &dyn Fn(&mut Terminal), left: usize| {
+        let folder = folder(&["a.jpeg", "b.jpeg"]);
+        push_five(folder.path());
+        let mut terminal = Terminal::run(folder.path(), &["resolve", "apply", "--all"]);
+        terminal.sees("Apply all 5 in one step?");
+        type_in(&mut terminal);
+        terminal.ends(0);
+        let pending = airlock_in(folder.path(), &["pending", "--json"])
+            .run()
+            .json();
+        assert_eq!(pending["pending"].as_array().unwrap().len(), left);
+    };
+    check(&|it| _ = it.types("n").sees("5 actions stay pending."), 5);
+    check(
+        &|it| _ = it.types("?").sees("ask about each one").types("q"),
+        5,
+    );
+    // The first one that was pushed comes first.
+    check(
+        &|it| {
+            it.types("o").sees("1 of 5: Batch rename: 1 files");
+            it.types("y").asks_why("right").sees("Applied batch rename");
+            it.sees("2 of 5: Replace text").types("q");
+        },
+        4,
+    );
+}
+
+#[test]
+fn what_can_not_be_applied_together_is_applied_one_by_one_until_one_fails() {
+    let (store, folder) = (Store::new(), folder(&["file"]));
+    let push = |label: &str, text: &str| {
+        let append = json!({"do": "fs", "op": "append", "path": "file", "text": text});
+        store.push(
+            folder.path(),
+            json!([{"do": "push", "label": label, "apply": [append]}]),
+        );
+    };
+    push("One", "1");
+    push("Two", "2");
+    let all = ["resolve", "apply", "--all", "--reason", "yes"];
+    let ran = store.airlock(folder.path(), &all).run();
+    assert_eq!(ran.code, 1, "{ran:#?}");
+    assert!(ran.stderr.contains("Failed: Two"), "{ran:#?}");
+    let note = "note: they are decided one by one, because Two can't be applied in one step with the others: it changes file, and so does \"One\"";
+    assert!(ran.stderr.replace("\n  ", " ").contains(note), "{ran:#?}");
+    let text = fs::read_to_string(folder.path().join("file")).unwrap();
+    assert_eq!(text, "file1");
+}
+
+#[test]
+fn a_decision_on_the_command_line_applies_all_that_a_call_pushed_in_the_order_of_its_pushes() {
+    let write = |path: &str| json!({"do": "fs", "op": "write", "path": path, "text": "x"});
+    let first = json!({"do": "fs", "op": "mkdir", "path": "new"});
+    let fails = json!({"do": "failed", "message": "no"});
+    let push = |label: &str, apply: &[Value]| json!({"do": "push", "label": label, "apply": apply});
+    let check = |pushes: Value, code: i32, expected: &[&str], commits: usize| {
+        let (store, folder) = (Store::new(), folder(&[]));
+        let params = steps(pushes);
+        let args = ["run", &guest("puppet"), "puppet", &params, "--apply", "yes"];
+        let ran = store.airlock(folder.path(), &args).run();
+        assert_eq!(ran.code, code, "{ran:#?}");
+        assert_eq!(names(&folder), expected, "{ran:#?}");
+        let originals = fs::read_dir(folder.path().join(".airlock/originals"));
+        assert_eq!(originals.map_or(0, Iterator::count), commits, "{ran:#?}");
+    };
+    check(
+        json!([push("One", &[write("a")]), push("Two", &[write("b")])]),
+        0,
+        &["a", "b"],
+        1,
+    );
+    // The second one needs the first one.
+    let natural = json!([
+        push("One", std::slice::from_ref(&first)),
+        push("Two", &[write("new/x")])
+    ]);
+    check(natural, 0, &["new"], 1);
+    check(
+        json!([push("One", &[write("a")]), push("Two", &[fails])]),
+        1,
+        &["a"],
+        1,
+    );
+}
+
+#[test]
+fn where_one_is_stale_those_before_it_are_applied_and_a_program_is_told_of_it() {
+    let folder = folder(&["a.jpeg", "b.jpeg"]);
+    push_five(folder.path());
+    fs::write(folder.path().join("b.jpeg"), "changed").unwrap();
+    let all = ["resolve", "apply", "--all", "--reason", "yes", "--json"];
+    let ran = airlock_in(folder.path(), &all).run();
+    assert_eq!(ran.code, 1, "{ran:#?}");
+    let told = ran.json();
+    assert_eq!(told["resolved"].as_array().unwrap().len(), 3, "{told:#}");
+    let failed = told["failed"]["content"][0]["text"].as_str().unwrap();
+    assert!(failed.contains("b.jpeg has changed"), "{told:#}");
+}
