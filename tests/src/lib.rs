@@ -6,6 +6,7 @@ pub mod bare;
 pub mod bombs;
 pub mod fuzz;
 mod guests;
+mod history;
 pub mod hostile;
 mod memory;
 mod poll;
@@ -25,6 +26,7 @@ pub use airlock_store_suite::{
 };
 pub use asked::asked;
 pub use guests::{component, engine, guests_folder, load_fresh, plugin};
+pub use history::{History, WorkspaceText};
 pub use memory::{peak_memory, peak_memory_if_any, reset_peak_memory};
 pub use poll::{poll_once, ready};
 pub use puppet::{Puppet, durable, is_of_guest, push};

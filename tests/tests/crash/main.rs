@@ -6,6 +6,7 @@
 
 mod auditor;
 mod opening;
+mod undoing;
 mod worker;
 
 use airlock_host::store::DurableStore;

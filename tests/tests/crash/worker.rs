@@ -42,6 +42,19 @@ impl WorkerFiles {
         self.path("workspace")
     }
 
+    pub fn cache(&self) -> PathBuf {
+        self.path("cache")
+    }
+
+    /// The notes of a worker that undoes.
+    pub fn history(&self) -> PathBuf {
+        self.path("history")
+    }
+
+    pub fn scratch(&self) -> PathBuf {
+        self.path("scratch")
+    }
+
     /// How many scratch directories there are.
     pub fn scratches(&self) -> usize {
         fs::read_dir(self.path("scratch")).unwrap().count()
@@ -64,11 +77,10 @@ fn command(site: &WorkerFiles, ledger: usize, seed: u64) -> Command {
     command
         .arg(site.store())
         .arg(site.workspace())
-        .arg(site.path("cache"))
+        .arg(site.cache())
         .arg(format!("ledger-{ledger}"))
         .arg(seed.to_string())
-        .env("TMPDIR", site.path("scratch"))
-        .stdout(Stdio::piped());
+        .env("TMPDIR", site.scratch());
     command
 }
 
@@ -90,8 +102,8 @@ impl Worker {
         Self::spawn(command(site, 0, 0).arg(files.to_string()))
     }
 
-    fn spawn(command: &mut Command) -> Self {
-        let mut process = command.spawn().unwrap();
+    pub fn spawn(command: &mut Command) -> Self {
+        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
         let output = BufReader::new(process.stdout.take().unwrap());
         let (sender, lines) = mpsc::channel();
         let reader = std::thread::spawn(move || {

@@ -26,6 +26,7 @@ mod standing;
 mod steering;
 mod streams;
 mod surroundings;
+mod together;
 mod undoing;
 mod volatile;
 mod watching;

@@ -81,6 +81,59 @@ async fn what_is_selected_is_applied_and_the_model_is_told_of_the_rest() {
 }
 
 #[tokio::test]
+async fn the_rest_that_is_kept_is_verified_and_applied_by_itself_and_completes_the_whole() {
+    let whole = {
+        let (puppet, id, effects) = pushed(all()).await;
+        let apply = Resolution::apply("all").with_review(effects.digest());
+        puppet.resolve(apply.with_id(id)).await.unwrap();
+        files(puppet.workspace())
+    };
+    let check = async |choose: &dyn Fn(&Effects, &mut Selection), left: usize| {
+        let (puppet, id, effects) = pushed(all()).await;
+        let mut selection = Selection::new();
+        choose(&effects, &mut selection);
+        let part = decided(&effects, selection).with_id(id).keeping_rest();
+        let outcome = puppet.resolve(part).await.unwrap();
+        let rest = outcome.rest.unwrap().unwrap();
+        assert_eq!(rest.label, "Rest of: It");
+        let shown = puppet.session.effects(&rest.id).await.unwrap().unwrap();
+        assert!(shown.verified);
+        assert_eq!(shown.changes.len(), left, "{shown:#?}");
+        assert_ne!(files(puppet.workspace()), whole);
+        let apply = Resolution::apply("the rest").with_review(shown.digest());
+        puppet.resolve(apply.with_id(rest.id)).await.unwrap();
+        assert_eq!(files(puppet.workspace()), whole);
+    };
+    let hunk = |at| Choice::Hunks(BTreeSet::from([at]));
+    check(&|it, part| part.choose(at(it, "lines"), hunk(0)), 1).await;
+    check(&|it, part| part.leave_out([at(it, "b.txt")]), 1).await;
+    let folder = |it: &Effects, part: &mut Selection| {
+        part.leave_out([at(it, "new"), at(it, "new/x"), at(it, "new/a.txt")]);
+        part.choose(at(it, "lines"), hunk(1));
+    };
+    check(&folder, 4).await;
+    check(
+        &|it, part| part.leave_out([at(it, "new/a.txt"), at(it, "lines")]),
+        2,
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn the_rest_is_stale_after_its_files_have_changed() {
+    let (puppet, id, effects) = pushed(all()).await;
+    let mut selection = Selection::new();
+    selection.leave_out([at(&effects, "lines")]);
+    let part = decided(&effects, selection).with_id(id).keeping_rest();
+    let outcome = puppet.resolve(part).await.unwrap();
+    let rest = outcome.rest.unwrap().unwrap();
+    fs::write(puppet.workspace().join("lines"), "other\n").unwrap();
+    let apply = Resolution::apply("the rest").with_id(rest.id);
+    let error = puppet.resolve(apply).await.unwrap_err();
+    assert!(matches!(error, Error::Stale { .. }), "{error}");
+}
+
+#[tokio::test]
 async fn a_text_that_a_person_wrote_is_applied_and_recorded() {
     let (puppet, id, effects) = pushed(all()).await;
     let mut selection = Selection::new();
