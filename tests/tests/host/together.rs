@@ -161,6 +161,16 @@ async fn actions_that_get_into_each_others_way_are_not_applied_together() {
         r#"its preview read lines, which "One" changes"#,
     )
     .await;
+    let rename = durable("One", json!([to("rename", "a.txt", "c.txt")]));
+    check(
+        json!([
+            [rename],
+            [read("a.txt"), durable("Two", json!([write("x", "")]))]
+        ]),
+        "Two",
+        r#"its preview read a.txt, which "One" changes"#,
+    )
+    .await;
     let gone = "with the other actions, x would not change as it was shown";
     check(
         json!([

@@ -70,12 +70,20 @@ pub(crate) fn rest_of(
     }
     // From the inside out.
     rest.removals.reverse();
-    Ok([rest.folders, rest.renames, rest.others, rest.removals].concat())
+    let steps = [
+        rest.in_the_way,
+        rest.folders,
+        rest.renames,
+        rest.others,
+        rest.removals,
+    ];
+    Ok(steps.concat())
 }
 
 /// Steps, in the order in which they are possible.
 #[derive(Default)]
 struct Rest {
+    in_the_way: Vec<Step>,
     folders: Vec<Step>,
     renames: Vec<Step>,
     others: Vec<Step>,
@@ -96,7 +104,7 @@ impl Rest {
         if let (Some(from), true) = (change.from.clone(), is_moved && is_left_out) {
             self.renames.push(Step::Rename { from, path: path() });
         } else if before.is_some_and(|it| it != after.object || it == ObjectKind::Link) {
-            self.others.push(removal(change));
+            self.in_the_way.push(removal(change));
         }
         let mode = after.mode;
         let step = match after.object {

@@ -15,8 +15,8 @@ use airlock_model::pending::{ActionState, NamedAction, PendingAction, Resolution
 use airlock_workspace::{Layer, View};
 use tokio_util::sync::CancellationToken;
 
-use super::Reviews;
 use super::rehearsing::REASON;
+use super::{Reviews, is_producer_gone};
 use crate::instance::{Call, Conditions};
 use crate::session::place::in_background;
 use crate::workspace::{LayerLimits, LayerStart, changes_of};
@@ -178,7 +178,10 @@ impl Reviews {
         if let Some(elsewhere) = self.base.place.other_workspace(action) {
             return Ok(Err(elsewhere.to_string()));
         }
-        let producer = self.base.tools.producer_of(action).await?;
+        let producer = match self.base.tools.producer_of(action).await {
+            Err(error) if is_producer_gone(&error) => return Ok(Err(error.to_string())),
+            producer => producer?,
+        };
         let policy = producer.policy();
         if policy.real_time || policy.fresh_randomness {
             return not("its tool has its own time or randomness when it is applied");

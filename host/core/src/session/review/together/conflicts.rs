@@ -23,36 +23,31 @@ type Changes<'a> = Vec<(usize, &'a Change)>;
 /// may change the files of an earlier one. A preview must not have read a file that another call's
 /// action changes.
 pub(super) fn conflict(together: &Effects, each: &[Proposal<'_>]) -> Option<(usize, String)> {
+    if let Some(found) = reader(each) {
+        return Some(found);
+    }
     let mut changes: BTreeMap<&str, Changes<'_>> = BTreeMap::new();
     for (at, proposal) in each.iter().enumerate() {
         for change in &proposal.effects.changes {
             changes.entry(&change.path).or_default().push((at, change));
         }
     }
-    let name = |at: usize| &*each[at].action.label;
     for (path, found) in &changes {
-        let has_one_call = has_one_call(found, each);
-        let reads = |at: &usize| !found.iter().any(|it| it.0 == *at) && (each[*at].has_read)(path);
-        let (first, _) = found[0];
-        if let Some(reader) = (first + 1..each.len()).find(reads)
-            && !is_same_call(each[first].action, each[reader].action)
-        {
-            let reason = format!("its preview read {path}, which \"{}\" changes", name(first));
-            return Some((reader, reason));
-        }
         let now = together.changes.iter().filter(|it| it.path == *path);
         let now: Vec<_> = now.collect();
-        if has_one_call || is_expected(&now, found) {
+        if has_one_call(found, each) || is_expected(&now, found) {
             continue;
         }
-        let (last, _) = found[found.len() - 1];
-        return Some(if first == last {
-            let reason = format!("with the other actions, {path} would not change as it was shown");
-            (last, reason)
+        let ((first, _), (last, _)) = (found[0], found[found.len() - 1]);
+        let reason = if first == last {
+            format!("with the other actions, {path} would not change as it was shown")
         } else {
-            let reason = format!("it changes {path}, and so does \"{}\"", name(first));
-            (last, reason)
-        });
+            format!(
+                "it changes {path}, and so does \"{}\"",
+                each[first].action.label
+            )
+        };
+        return Some((last, reason));
     }
     if (0..each.len()).any(|at| has_siblings(at, each)) {
         // It may do more after the other one than it did alone.
@@ -63,6 +58,37 @@ pub(super) fn conflict(together: &Effects, each: &[Proposal<'_>]) -> Option<(usi
     let other = paths.find(|path| !known.contains(path))?;
     let reason = format!("with the actions before it, {other} would change too");
     Some((each.len().checked_sub(1)?, reason))
+}
+
+/// Returns the index of an action whose preview read a file that an earlier action of another call
+/// changes, and that it doesn't change itself, with the reason.
+fn reader(each: &[Proposal<'_>]) -> Option<(usize, String)> {
+    for (at, changer) in each.iter().enumerate() {
+        for path in changer.effects.changes.iter().flat_map(paths) {
+            let reads = |reader: &usize| {
+                let reader = &each[*reader];
+                (reader.has_read)(path)
+                    && !is_same_call(changer.action, reader.action)
+                    && !reader
+                        .effects
+                        .changes
+                        .iter()
+                        .flat_map(paths)
+                        .any(|it| it == path)
+            };
+            if let Some(reader) = (at + 1..each.len()).find(reads) {
+                let label = &changer.action.label;
+                let reason = format!("its preview read {path}, which \"{label}\" changes");
+                return Some((reader, reason));
+            }
+        }
+    }
+    None
+}
+
+/// Returns the paths that a change is about.
+fn paths(change: &Change) -> impl Iterator<Item = &str> {
+    std::iter::once(&*change.path).chain(change.from.as_deref())
 }
 
 /// Returns whether these changes come from the actions of one call, which has several.
