@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::process::Command;
+use std::sync::Arc;
 
 use airlock_host::Session;
 use airlock_host::store::{DurableStore, Scope};
 use airlock_tests::{History, Random, WorkspaceText, asked};
-use std::sync::Arc;
 
 use super::store;
 use super::worker::{Worker, WorkerFiles};

@@ -116,7 +116,7 @@ async fn actions_are_applied_in_the_order_of_their_pushes_in_one_commit() {
 }
 
 #[tokio::test]
-async fn actions_that_get_into_each_others_way_are_not_applied_together() {
+async fn actions_that_get_in_each_others_way_are_not_applied_together() {
     let check = async |calls: Value, label: &str, says: &str| {
         let puppet = puppet().await;
         let before = files(puppet.workspace());
@@ -137,19 +137,19 @@ async fn actions_that_get_into_each_others_way_are_not_applied_together() {
     check(
         json!([[one], [durable("Two", json!([edit("lines", "6", "six")]))]]),
         "Two",
-        r#"it changes lines, and so does "One""#,
+        r#"its change of lines can't be combined with that of "One""#,
     )
     .await;
     check(
         json!([[one], [durable("Two", json!([write("lines", LINES)]))]]),
         "One",
-        "with the other actions, lines would not change as it was shown",
+        "together with the others, it would change lines differently from its preview",
     )
     .await;
     check(
         json!([[one], [durable("Two", json!([step("unlink", "lines")]))]]),
         "Two",
-        r#"it changes lines, and so does "One""#,
+        r#"its change of lines can't be combined with that of "One""#,
     )
     .await;
     check(
@@ -171,7 +171,7 @@ async fn actions_that_get_into_each_others_way_are_not_applied_together() {
         r#"its preview read a.txt, which "One" changes"#,
     )
     .await;
-    let gone = "with the other actions, x would not change as it was shown";
+    let gone = "together with the others, it would change x differently from its preview";
     check(
         json!([
             [durable("One", json!([step("unlink", "lines")]))],
@@ -199,7 +199,7 @@ async fn actions_that_get_into_each_others_way_are_not_applied_together() {
             [one]
         ]),
         "One",
-        "the host hasn't seen its effects",
+        "its effects couldn't be verified",
     )
     .await;
 }
@@ -302,10 +302,7 @@ async fn time_of_its_own_keeps_an_action_apart() {
         panic!("{together:#?}");
     };
     assert_eq!(&*action.label, "One");
-    assert_eq!(
-        reason,
-        "its tool has its own time or randomness when it is applied"
-    );
+    assert_eq!(reason, "its tool was granted real time or fresh randomness");
 }
 
 #[tokio::test]

@@ -151,12 +151,13 @@ pub struct DecisionArgs {
     #[arg(conflicts_with_all = ["all", "everywhere", "stale"])]
     pub except: Vec<Pattern>,
 
-    /// Keep the rest as a new pending action
+    /// Keep the changes that are left out (`--only`, `--except`, or `p` at the prompt) as a new
+    /// pending action
     #[arg(long, conflicts_with_all = ["all", "everywhere", "stale"])]
     pub keep_rest: bool,
 
-    /// Resolve all actions of the session: apply them in one step, in the order of their pushes, if
-    /// they don't get into each other's way; otherwise one by one, until one fails
+    /// Decide about all actions of the session; an apply is one step, oldest first, if they don't
+    /// conflict, and otherwise one by one, until one fails
     #[arg(long, conflicts_with_all = ["id", "action_id"])]
     pub all: bool,
 

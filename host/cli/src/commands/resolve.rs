@@ -63,7 +63,8 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
     let asks = asks(request, out);
     confirming::check(request.confirm_effects, out.is_json())?;
     if request.keep_rest && request.part.is_empty() && !asks {
-        let failure = Failure::usage("`--keep-rest` needs a selection, or there is no rest");
+        let failure =
+            Failure::usage("`--keep-rest` needs a selection; otherwise nothing is left to keep");
         return Err(failure.with_hint("name what to apply with `--only` or `--except`"));
     }
     let extra = request.extra.as_deref().map(input::extra).transpose()?;

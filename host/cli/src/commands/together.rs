@@ -1,12 +1,12 @@
 //! Applying several actions in one commit.
 
+use airlock_desk::resolution::Resolved;
 use airlock_host::Error;
 use airlock_host::pending::{ActionId, DecidedBy, JointReview, StackedAction, Together};
 use airlock_render::{Block, Line, Role};
 
 use super::context::CommandContext;
 use crate::terminal::output::{Output, show_on_stderr};
-use airlock_desk::resolution::Resolved;
 
 /// Reviews pending actions as one, in this order. Returns `None` if they can't be applied together;
 /// on a terminal, a note says why.
@@ -37,9 +37,8 @@ pub async fn review(
 
 fn tell_why(label: &str, reason: &str) {
     let note = Line::new().with_role(Role::Note, "note:");
-    let note = note.with(" they are decided one by one, because ");
-    let note = note.with_quoted(Role::Title, label);
-    let note = note.with(" can't be applied in one step with the others: ");
+    let note = note.with(" these actions can't be applied in one step, so each is decided by itself. The obstacle is \"");
+    let note = note.with_quoted(Role::Title, label).with("\": ");
     show_on_stderr(&Block::from(
         note.with_quoted(Role::Plain, reason).hanging(2),
     ));
@@ -62,9 +61,14 @@ pub async fn apply(
         out.show(&resolved.block());
     }
     let count = applied.len();
+    let undo = if review.effects.beyond_undo {
+        ""
+    } else {
+        " One `airlock undo` takes all of them back."
+    };
     out.gap();
     out.line(format!(
-        "All {count} were applied in one step, and `airlock undo` undoes them in one."
+        "All {count} actions were applied in one step.{undo}"
     ));
     Ok(applied)
 }
@@ -72,7 +76,7 @@ pub async fn apply(
 /// Returns the subject of the question: the actions, and their joint changes.
 pub fn block(review: &JointReview) -> Block {
     let count = review.actions.len();
-    let title = format!("{count} actions, applied in this order and in one step:");
+    let title = format!("{count} actions to apply in one step, in this order:");
     let block = Block::new().line(title);
     let block = review
         .actions
@@ -81,7 +85,7 @@ pub fn block(review: &JointReview) -> Block {
         .fold(block, |block, (it, number)| {
             let line =
                 Line::from(format!("{number}. ")).with_quoted(Role::Title, &*it.action.label);
-            let line = line.with_role(Role::Faint, " by ");
+            let line = line.with_role(Role::Faint, " from ");
             let line = line.with_quoted(Role::Faint, &*it.action.source_tool_name);
             block.line(line.indented(2).hanging(3))
         });

@@ -195,15 +195,16 @@ pub async fn ask_about_all(
         };
         match &*line.to_ascii_lowercase() {
             "y" | "yes" => break,
-            "o" | "one by one" => return AnswerForAll::OneByOne,
+            "o" | "one" | "one by one" => return AnswerForAll::OneByOne,
             "n" | "no" => return AnswerForAll::No,
             "q" | "quit" => return AnswerForAll::Quit,
             "s" | "show" => show().await,
             "?" | "h" | "help" => {
                 on_stderr("  y           yes: all of them, or none if one can't be applied");
-                on_stderr("  o           ask about each one, in this order");
+                on_stderr("  o           ask about each action separately, in this order");
                 on_stderr("  n           no, leave them pending");
                 on_stderr("  s           show them again");
+                on_stderr("  q           quit: leave them pending");
             }
             _ => on_stderr("Please answer one of these, or ? for help."),
         }

@@ -54,7 +54,7 @@ fn all_that_is_pending_is_applied_in_its_order_until_one_fails() {
     terminal.asks("quit").sees("stay pending").ends(0);
     let mut terminal = Terminal::run(folder.path(), &["resolve", "apply", "--all"]);
     terminal
-        .sees("they are decided one by one")
+        .sees("each is decided by itself")
         .sees("1 of 4: one")
         .sees("[?]: ")
         .types("n")

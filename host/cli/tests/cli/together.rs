@@ -53,7 +53,7 @@ fn five_actions_of_three_tools_in_two_languages_are_one_question_and_one_commit(
     let all = ["resolve", "apply", "--all"];
     let mut terminal = Terminal::run(folder.path(), &all);
     terminal
-        .sees("5 actions, applied in this order and in one step:")
+        .sees("5 actions to apply in one step, in this order:")
         .sees("1. Batch rename: 1 files")
         .sees("2. Replace text: 1 times in c.txt")
         .sees("3. Write eight")
@@ -66,7 +66,7 @@ fn five_actions_of_three_tools_in_two_languages_are_one_question_and_one_commit(
     terminal
         .types("y")
         .asks_why("they belong together")
-        .sees("All 5 were applied in one step")
+        .sees("All 5 actions were applied in one step")
         .ends(0);
     assert_eq!(names(&folder), ["a.jpg", "b.jpg", "c.txt", "new"]);
     assert_eq!(
@@ -106,7 +106,7 @@ fn one_question_has_other_answers() {
     };
     check(&|it| _ = it.types("n").sees("5 actions stay pending."), 5);
     check(
-        &|it| _ = it.types("?").sees("ask about each one").types("q"),
+        &|it| _ = it.types("?").sees("ask about each action").types("q"),
         5,
     );
     // The first one that was pushed comes first.
@@ -136,7 +136,7 @@ fn what_can_not_be_applied_together_is_applied_one_by_one_until_one_fails() {
     let ran = store.airlock(folder.path(), &all).run();
     assert_eq!(ran.code, 1, "{ran:#?}");
     assert!(ran.stderr.contains("Failed: Two"), "{ran:#?}");
-    let note = "note: they are decided one by one, because Two can't be applied in one step with the others: it changes file, and so does \"One\"";
+    let note = "note: these actions can't be applied in one step, so each is decided by itself. The obstacle is \"Two\": its change of file can't be combined with that of \"One\"";
     assert!(ran.stderr.replace("\n  ", " ").contains(note), "{ran:#?}");
     let text = fs::read_to_string(folder.path().join("file")).unwrap();
     assert_eq!(text, "file1");

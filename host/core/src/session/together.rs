@@ -11,7 +11,7 @@ impl Session {
     /// Reviews several pending actions as one, to be applied in this order. Each is rehearsed on
     /// top of the changes of those before it.
     ///
-    /// They can't be applied together if they get into each other's way: if two of them change the
+    /// They can't be applied together if they get in each other's way: if two of them change the
     /// same lines, or if the preview of one read what another changes. The actions of one call were
     /// previewed together, and may. An action whose effects the host can't know is never applied
     /// together with others, and neither is one whose files have changed.

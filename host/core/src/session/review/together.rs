@@ -23,6 +23,8 @@ use crate::workspace::{LayerLimits, LayerStart, changes_of};
 use crate::world::DecidedAction;
 use conflicts::{Proposal, conflict, is_same_call};
 
+const UNVERIFIED: &str = "its effects couldn't be verified";
+
 /// The result of reviewing several pending actions as one.
 #[derive(Debug, Clone)]
 pub enum Together {
@@ -110,10 +112,7 @@ impl Reviews {
             let mut before = actions[..at].iter();
             let builds_on_another = before.any(|it| is_same_call(&it.action, &stacked.action));
             if !record.effects.verified && !builds_on_another {
-                return Ok(apart(
-                    stacked,
-                    "the host hasn't seen its effects".to_owned(),
-                ));
+                return Ok(apart(stacked, UNVERIFIED.to_owned()));
             }
             records.push(record);
         }
@@ -127,7 +126,7 @@ impl Reviews {
         let stacked = match self.stack(&steps, ToolFunction::Rehearse, cancel).await? {
             Ok(stacked) => stacked,
             Err((at, error)) => {
-                let reason = format!("its rehearsal after the actions before it failed: {error}");
+                let reason = format!("its rehearsal on top of the earlier actions failed: {error}");
                 return Ok(apart(&actions[at], reason));
             }
         };
@@ -175,8 +174,8 @@ impl Reviews {
         if !action.durable {
             return not("its tool keeps the preview only in memory");
         }
-        if let Some(elsewhere) = self.base.place.other_workspace(action) {
-            return Ok(Err(elsewhere.to_string()));
+        if self.base.place.other_workspace(action).is_some() {
+            return not("it was previewed in another workspace");
         }
         let producer = match self.base.tools.producer_of(action).await {
             Err(error) if is_producer_gone(&error) => return Ok(Err(error.to_string())),
@@ -184,21 +183,25 @@ impl Reviews {
         };
         let policy = producer.policy();
         if policy.real_time || policy.fresh_randomness {
-            return not("its tool has its own time or randomness when it is applied");
+            return not("its tool was granted real time or fresh randomness");
         }
         if self.rehearsed_anew_in(action, &producer).is_none() {
-            return not("it can't be rehearsed");
+            return not(UNVERIFIED);
         }
         let apply = Resolution::apply("").with_id(action.id.clone());
         let review = match self.review_of(&apply, cancel).await {
-            Err(error @ (Error::Stale { .. } | Error::Different { .. })) => {
-                return Ok(Err(error.to_string()));
+            Err(Error::Stale { files, .. }) => {
+                let path = files.first().map_or("a file", |file| &*file.path);
+                return Ok(Err(format!("{path} has changed since its preview")));
+            }
+            Err(Error::Different { .. }) => {
+                return not("its effects have changed since its review");
             }
             review => review?,
         };
         match review {
             Some(review) => Ok(Ok(review.record)),
-            None => not("it was not rehearsed"),
+            None => not(UNVERIFIED),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Actions that get into each other's way when they are applied together.
+//! Actions that get in each other's way when they are applied together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,12 +40,10 @@ pub(super) fn conflict(together: &Effects, each: &[Proposal<'_>]) -> Option<(usi
         }
         let ((first, _), (last, _)) = (found[0], found[found.len() - 1]);
         let reason = if first == last {
-            format!("with the other actions, {path} would not change as it was shown")
+            format!("together with the others, it would change {path} differently from its preview")
         } else {
-            format!(
-                "it changes {path}, and so does \"{}\"",
-                each[first].action.label
-            )
+            let label = &each[first].action.label;
+            format!("its change of {path} can't be combined with that of \"{label}\"")
         };
         return Some((last, reason));
     }
@@ -56,7 +54,8 @@ pub(super) fn conflict(together: &Effects, each: &[Proposal<'_>]) -> Option<(usi
     let known: BTreeSet<_> = changes.keys().copied().collect();
     let mut paths = together.changes.iter().map(|change| &*change.path);
     let other = paths.find(|path| !known.contains(path))?;
-    let reason = format!("with the actions before it, {other} would change too");
+    let reason =
+        format!("together, the actions would also change {other}, which none changes alone");
     Some((each.len().checked_sub(1)?, reason))
 }
 
