@@ -17,7 +17,8 @@ const FILES: usize = 3000;
 /// How often a commit may be over before anybody has noticed that it began.
 const TRIES: usize = 100;
 
-fn is_under_way(workspace: &Path) -> bool {
+/// Whether a commit has its journal, and is not over.
+pub(super) fn is_under_way(workspace: &Path) -> bool {
     let private = fs::read_dir(workspace.join(".airlock"));
     let mut names = private.into_iter().flatten().flatten();
     names.any(|entry| entry.path().join("journal").exists())

@@ -9,6 +9,7 @@ use airlock_host::Session;
 use airlock_host::store::{DurableStore, Scope};
 use airlock_tests::{History, Random, WorkspaceText, asked};
 
+use super::opening::is_under_way;
 use super::store;
 use super::worker::{Worker, WorkerFiles};
 
@@ -34,6 +35,10 @@ async fn a_killed_host_leaves_each_part_undo_and_joint_apply_whole_or_not_at_all
     for kill in 0..kills {
         let mut worker = Worker::that_undoes(&site, random.below(u64::MAX));
         worker.live_a_while(&mut random);
+        if random.percent(50) {
+            // In the middle of a commit, mostly.
+            worker.ends_before(|| is_under_way(&site.workspace()));
+        }
         let lines = worker.kill();
         let store = store(&site).await;
         let session = Session::builder()
@@ -65,7 +70,12 @@ async fn a_killed_host_leaves_each_part_undo_and_joint_apply_whole_or_not_at_all
     );
     let kinds: Vec<_> = cut.keys().map(String::as_str).collect();
     assert_eq!(kinds, ["part", "together", "undo", "whole"]);
-    assert!(cut.values().any(|it| it.after > 0) && cut.values().all(|it| it.before > 0));
+    let sum = |of: fn(&Cut) -> u64| cut.values().map(of).sum::<u64>();
+    let (before, after) = (sum(|it| it.before), sum(|it| it.after));
+    assert!(
+        before > kills / 10 && after > kills / 10,
+        "{before}, {after}"
+    );
 }
 
 impl Worker {
