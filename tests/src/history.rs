@@ -102,8 +102,8 @@ impl WorkspaceText {
     }
 }
 
-/// The last states of a workspace, and the expected one. A step is noted before it begins. If it was
-/// cut off, the workspace is as before it or as after it.
+/// The last states of a workspace, and the expected one. A step is noted before it begins. If it
+/// was cut off, the workspace is as before it or as after it.
 pub struct History {
     file: PathBuf,
     is_as_expected: bool,

@@ -107,7 +107,7 @@ fn what_lies_below_in_the_library_knows_nothing_above() {
 
 /// The parts of a session from the top down: each uses those in the rows behind its own.
 const SESSION: [&[&str]; 6] = [
-    &["builder", "deciding", "steering", "undoing"],
+    &["builder", "deciding", "steering", "together", "undoing"],
     &["decide"],
     &["calling"],
     &["review"],

@@ -246,8 +246,9 @@ pub struct ResolutionOutcome {
     /// while it was being replaced.
     #[serde(skip)]
     pub kept: Vec<String>,
-    /// The pending action with the rest, if it was to be [kept](crate::pending::Resolution::keep_rest)
-    /// and there is any, or the reason why it could not be kept.
+    /// The pending action with the rest, if it was to be
+    /// [kept](crate::pending::Resolution::keep_rest) and there is any, or the reason why it could
+    /// not be kept.
     #[serde(skip)]
     pub rest: Option<Result<NamedAction, String>>,
 }

@@ -68,8 +68,8 @@ pub struct Resolution {
     /// The part of the reviewed effects to apply. Requires [`review`](Self::review). Default:
     /// everything.
     pub selection: Selection,
-    /// True to keep the changes that are not selected as a new pending action, without another run of
-    /// the tool. If the host dies between the apply and the push of that action, it is not kept.
+    /// True to keep the changes that are not selected as a new pending action, without another run
+    /// of the tool. If the host dies between the apply and the push of that action, it is not kept.
     pub keep_rest: bool,
     /// The number of earlier attempts to apply the action that the decider knew of. An apply is
     /// refused if there has been another since. Default: `None`, which allows any number.
