@@ -26,15 +26,16 @@ const RETENTION: Retention = Retention {
 pub fn measure(place: &Fixture, report: &mut Report) {
     let name = "undo of 10,000 files modified, against their apply";
     if report.wants(name) {
-        let folder = place.folder();
-        folder.fill(FILES, SIZE);
-        let workspace = folder.workspace();
+        let (applied, undone) = (place.folder(), place.folder());
+        applied.fill(FILES, SIZE);
+        undone.fill(FILES, SIZE);
+        let workspaces = (applied.workspace(), undone.workspace());
         report.compare(
             name,
             (ROUNDS, 1),
             Some(PROMISED),
-            |round| apply(&folder, &workspace, round, Some(RETENTION)),
-            |round| undo(&folder, &workspace, round),
+            |round| apply(&applied, &workspaces.0, round, Some(RETENTION)),
+            |round| undo(&undone, &workspaces.1, round),
         );
     }
     let name = "commit of 10,000 files that keeps originals, against one that keeps none";
@@ -72,6 +73,7 @@ fn apply(
 }
 
 fn undo(folder: &Folder, workspace: &Workspace, round: usize) -> Duration {
+    apply(folder, workspace, round, Some(RETENTION));
     folder.settle();
     let began = Instant::now();
     let view = folder.layer(workspace);
