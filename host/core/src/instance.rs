@@ -25,7 +25,7 @@ use crate::workspace::HasFiles;
 use crate::world::{self, Guest, GuestPre};
 
 pub(crate) use call::{Call, Done, Ended, unless_cancelled, within};
-pub(crate) use conditions::{Conditions, LookedAt};
+pub(crate) use conditions::{Conditions, LookedAt, new_seed};
 use usage::Usage;
 
 pub(crate) use state::{InstanceContext, State, VolatileActions};

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use airlock_model::content::ToolResult;
 use airlock_model::digest::Digest;
+use airlock_model::effects::Seed;
 use airlock_model::error::Error;
 use airlock_model::limits::Limits;
 use airlock_model::pending::{ActionId, PendingAction};
@@ -58,8 +59,25 @@ pub(crate) struct Executed {
     pub result: ToolResult,
     /// The pushed actions, in push order.
     pub pushed: Vec<Arc<PendingAction>>,
-    /// The effects of an apply, if the call itself produced them. The layer is open.
-    pub drafted: Option<View>,
+    /// The effects of an apply, if the call itself produced them.
+    pub drafted: Option<Draft>,
+}
+
+/// The effects of an apply, as the call that pushed the action produced them.
+#[derive(Clone)]
+pub(crate) struct Draft {
+    /// The changes; the layer is open.
+    pub changes: View,
+    /// The run that produced them, if the apply is that run again.
+    pub run: Option<DraftRun>,
+}
+
+/// A run of an action before its push.
+#[derive(Clone)]
+pub(crate) struct DraftRun {
+    pub seed: Seed,
+    pub looked_at: LookedAt,
+    pub result: ToolResult,
 }
 
 impl Executed {

@@ -104,6 +104,8 @@ pub(crate) struct PushContext<'a> {
     pub has_tool: &'a (dyn Fn(&str) -> bool + Sync),
     pub policy: &'a Policy,
     pub limits: &'a Limits,
+    /// The time of the push.
+    pub time: SystemTime,
 }
 
 impl PushContext<'_> {
@@ -179,7 +181,7 @@ impl PushContext<'_> {
             }
             Details::None => None,
         };
-        let now = SystemTime::now();
+        let now = self.time;
         let mut action = PendingAction::new(
             ActionId::generate(now),
             pushed.label,

@@ -49,8 +49,8 @@ pub use builder::SessionBuilder;
 pub use cancellable::Cancellable;
 pub use decide::{APPLY_UNDONE, Discarded, RecoveredAction, StandingHandler, StandingResult};
 pub use place::{Originals, UndoRetention, originals};
-pub use review::{JointReview, Together};
 pub use reviewing::Review;
+pub use together::{JointReview, Together};
 pub use tools::ProducerWithPolicy;
 
 /// A conversation. Cloning is cheap; clones are the same session.

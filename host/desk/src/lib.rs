@@ -13,6 +13,7 @@
 //! | select a part of an action's effects | [`part`] |
 //! | discard actions that need no decision | [`discard`] |
 //! | determine the outcome of interrupted applies | [`recovering`] |
+//! | remember the hunks that a person has reviewed | [`reviewed`] |
 //! | describe an action next to other pending ones | [`marks`] |
 //! | advise people on an error | [`advice`], [`Error::advice`] |
 //!
@@ -32,6 +33,7 @@ pub mod part;
 pub mod plugin;
 pub mod recovering;
 pub mod resolution;
+pub mod reviewed;
 pub mod session;
 pub mod store;
 pub mod target;

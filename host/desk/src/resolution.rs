@@ -77,15 +77,14 @@ pub async fn discard_all(
 /// Applies all actions of the review, or none, until cancelled.
 ///
 /// # Errors
-/// The errors of [`Session::apply_together`].
+/// The errors of [`JointReview::apply`].
 pub async fn apply_together(
-    session: &Session,
     review: &JointReview,
     reason: &str,
     decided_by: DecidedBy,
     cancelled: &CancellationToken,
 ) -> Result<Vec<Resolved>, Error> {
-    let applying = session.apply_together(review, reason, decided_by);
+    let applying = review.apply(reason, decided_by);
     let applied = applying.cancelled_by(cancelled).await?;
     let actions = review.actions.iter().map(|stacked| &stacked.action);
     let resolved = actions.zip(applied).map(|(action, outcome)| Resolved {
@@ -153,10 +152,12 @@ impl Resolved {
                 .line("Reviewed effects:")
                 .block(Block::effects(&difference.reviewed.without_contents()).indented(2))
                 .line("Effects now:")
-                .block(Block::effects(&difference.now).indented(2)),
+                .block(Block::effects(&difference.now).indented(2))
+                .block(Block::answer(&difference.now).indented(2)),
             Err(Error::NotReviewed { now, .. }) => block
                 .line("Effects now:")
-                .block(Block::effects(now).indented(2)),
+                .block(Block::effects(now).indented(2))
+                .block(Block::answer(now).indented(2)),
             _ => block,
         }
     }

@@ -2,11 +2,13 @@
 //! apply. Tools can't influence them.
 
 mod action;
+mod answer;
 mod difference;
 mod edits;
 mod facts;
 mod git_binary;
 mod hunks;
+mod kind;
 mod patch;
 mod record;
 mod selection;
@@ -21,10 +23,12 @@ use crate::digest::Digest;
 use crate::visible::{is_invisible, quoted};
 
 pub use action::ActionEffects;
+pub use answer::{Answer, KeptAnswer};
 pub use difference::Difference;
 pub use facts::{Facts, Identity, ObjectKind};
 pub use git_binary::git_binary;
 pub use hunks::{Hunk, Replacement, replaced};
+pub use kind::ChangeKind;
 pub use patch::NoPatch;
 pub use record::{EffectsRecord, PackedEffects, Seed};
 pub use selection::{AppliedPart, Choice, EditedFile, LeftOut, PartlyApplied, Selection};
@@ -58,6 +62,11 @@ pub struct Effects {
     /// True if an apply would replace and remove more than is kept for an undo.
     #[serde(skip_serializing_if = "is_false")]
     pub beyond_undo: bool,
+    /// What the apply will answer. `None` if no rehearsal has seen that, and for a tool that was
+    /// granted real time or fresh randomness. For reviewers only, like the diffs: models don't get
+    /// it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Answer>,
 }
 
 /// A change to the workspace.
@@ -108,58 +117,6 @@ pub enum Withheld {
     Binary,
     /// The file or its diff is too long, or the diffs of the action are too long in total.
     TooLong,
-}
-
-/// The kind of a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ChangeKind {
-    /// A new file or directory.
-    Created,
-    /// Changed contents, and possibly changed permissions.
-    Modified,
-    /// Deleted.
-    Deleted,
-    /// A new name, for a directory including its contents. A file's contents may change too: see
-    /// [`Change::is_rewritten`].
-    Renamed,
-    /// Changed permissions only.
-    Mode,
-    /// A link that is new or has a new target.
-    Link,
-}
-
-impl ChangeKind {
-    /// The list of all values.
-    pub const ALL: [Self; 6] = [
-        Self::Created,
-        Self::Modified,
-        Self::Deleted,
-        Self::Renamed,
-        Self::Mode,
-        Self::Link,
-    ];
-
-    /// Returns a lower-case word for programs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ChangeKind::Created => "created",
-            ChangeKind::Modified => "modified",
-            ChangeKind::Deleted => "deleted",
-            ChangeKind::Renamed => "renamed",
-            ChangeKind::Mode => "mode",
-            ChangeKind::Link => "link",
-        }
-    }
-
-    /// Returns the words that follow a number of files: `2 with other permissions`.
-    fn counted(self) -> &'static str {
-        match self {
-            ChangeKind::Mode => "with other permissions",
-            ChangeKind::Link => "linked",
-            other => other.as_str(),
-        }
-    }
 }
 
 impl Change {
@@ -313,11 +270,12 @@ impl Effects {
         }
     }
 
-    /// Returns a copy without file contents.
+    /// Returns a copy without file contents and without the answer.
     #[must_use]
     pub fn without_contents(&self) -> Self {
         let mut shown = self.clone();
         shown.drop_contents();
+        shown.answer = None;
         shown
     }
 
@@ -326,23 +284,35 @@ impl Effects {
         for change in &mut self.changes {
             (change.diff, change.binary) = (None, None);
         }
+        if let Some(answer) = &mut self.answer {
+            answer.kept = None;
+        }
     }
 
-    /// Returns true if both effects do the same.
+    /// Returns true if both effects do the same, and answer the same as far as both answers are
+    /// known.
     pub fn is_same(&self, other: &Effects) -> bool {
         let pairs = self.changes.iter().zip(&other.changes);
+        if let (Some(one), Some(other)) = (&self.answer, &other.answer)
+            && one.digest != other.digest
+        {
+            return false;
+        }
         self.verified == other.verified
             && self.changes.len() == other.changes.len()
             && pairs.into_iter().all(|(one, other)| one.is_same(other))
     }
 
-    /// Returns a digest of the effects. Effects that [are the same](Self::is_same) have the same
-    /// digest. A [decision](crate::pending::Resolution::review) refers to its review by it.
+    /// Returns a digest of the effects and the answer. Effects that [are the same](Self::is_same)
+    /// have the same digest if both answers are known, or neither. A [decision](crate::pending::Resolution::review) refers to its review by it.
     pub fn digest(&self) -> Digest {
         let changes: Vec<_> = self.changes.iter().map(Change::compared).collect();
         // Numbers and texts can always be written as JSON.
-        let compared = serde_json::to_vec(&(self.verified, changes)).unwrap_or_default();
-        Digest::of(&compared)
+        let compared = match &self.answer {
+            Some(answer) => serde_json::to_vec(&(self.verified, changes, &answer.digest)),
+            None => serde_json::to_vec(&(self.verified, changes)),
+        };
+        Digest::of(&compared.unwrap_or_default())
     }
 
     /// Returns the summary for a model, in one line. Quotes [`Effects::problem`], which may contain

@@ -2,7 +2,7 @@
 
 use airlock_model::content::Content;
 use airlock_model::effects::{
-    AppliedPart, Change, Effects, EffectsSummary, Facts, Identity, Withheld,
+    Answer, AppliedPart, Change, Effects, EffectsSummary, Facts, Identity, Withheld,
 };
 
 use super::{Block, Line, Role};
@@ -17,29 +17,73 @@ impl Block {
     /// Returns the same block as [`effects`](Self::effects), to be shown below the preview. A diff
     /// that the preview contains word for word is not shown again.
     pub fn effects_below(effects: &Effects, preview: &[Content]) -> Self {
+        Self::each_effect(effects, preview, &|_| None)
+    }
+
+    /// Returns the same block as [`effects`](Self::effects), with a note after some of the changes,
+    /// by index.
+    pub fn effects_noted(effects: &Effects, note: &dyn Fn(usize) -> Option<&'static str>) -> Self {
+        Self::each_effect(effects, &[], note)
+    }
+
+    fn each_effect(
+        effects: &Effects,
+        preview: &[Content],
+        note: &dyn Fn(usize) -> Option<&'static str>,
+    ) -> Self {
         let block = Block::new().line(summary(&effects.summary()));
-        effects.changes.iter().fold(block, |block, change| {
-            let line = Line::new().with_quoted(Role::Plain, change.to_string());
-            let block = block.line(line.indented(2).hanging(2));
-            let beside = change.side_effects.sentences().into_iter();
-            let block = beside.fold(block, |block, sentence| {
-                let line = Line::new().with_role(Role::Note, sentence);
-                block.line(line.indented(4).hanging(2))
-            });
-            let said = match &change.diff {
-                Some(diff) if !is_in(preview, diff) => {
-                    return block.block(Block::new().text(diff).indented(4));
+        effects
+            .changes
+            .iter()
+            .enumerate()
+            .fold(block, |block, (at, change)| {
+                let line = Line::new().with_quoted(Role::Plain, change.to_string());
+                let line = match note(at) {
+                    Some(note) => line.with(" ").with_role(Role::Note, note),
+                    None => line,
+                };
+                let block = block.line(line.indented(2).hanging(2));
+                let beside = change.side_effects.sentences().into_iter();
+                let block = beside.fold(block, |block, sentence| {
+                    let line = Line::new().with_role(Role::Note, sentence);
+                    block.line(line.indented(4).hanging(2))
+                });
+                let said = match &change.diff {
+                    Some(diff) if !is_in(preview, diff) => {
+                        return block.block(Block::new().text(diff).indented(4));
+                    }
+                    Some(_) => Some("contents as in the preview above".to_owned()),
+                    None => not_read(change).or_else(|| not_shown(change)),
+                };
+                match said {
+                    Some(said) => {
+                        let said = Line::new().with_role(Role::Faint, said);
+                        block.line(said.indented(4).hanging(2))
+                    }
+                    None => block,
                 }
-                Some(_) => Some("contents as in the preview above".to_owned()),
-                None => not_read(change).or_else(|| not_shown(change)),
-            };
-            match said {
-                Some(said) => {
-                    let said = Line::new().with_role(Role::Faint, said);
-                    block.line(said.indented(4).hanging(2))
-                }
-                None => block,
+            })
+    }
+
+    /// Returns a block with what the apply will answer, if a rehearsal has seen that.
+    pub fn answer(effects: &Effects) -> Self {
+        let Some(answer) = &effects.answer else {
+            return Block::new();
+        };
+        let heading = match &answer.kept {
+            None => return Block::from(Line::from("Its answer is too long to be shown here.")),
+            Some(_) if answer.has_reason => {
+                format!(
+                    "It will answer, with your reason for \"{}\":",
+                    Answer::REASON
+                )
             }
+            Some(_) => "It will answer:".to_owned(),
+        };
+        let kept = answer.kept.iter();
+        let block = Block::from(Line::from(heading).hanging(2));
+        kept.fold(block, |block, kept| {
+            block.block(Block::content(&kept.content).indented(2))
         })
     }
 

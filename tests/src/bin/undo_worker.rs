@@ -162,7 +162,7 @@ impl Worker {
         waiting.reverse();
         match self.session.review_together(&waiting).await? {
             Together::Reviewed(review) => {
-                let applying = self.session.apply_together(&review, "both", Tester);
+                let applying = review.apply("both", Tester);
                 applying.await?;
                 Ok(())
             }

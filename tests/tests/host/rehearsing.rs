@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use airlock_host::approval::{Approval, ApprovalRequest, Approver};
+use airlock_host::content::Content;
 use airlock_host::digest::Digest;
 use airlock_host::effects::{ChangeKind, Effects, Withheld};
 use airlock_host::pending::{ActionId, ActionState, Decision};
@@ -304,6 +305,64 @@ async fn an_apply_is_the_same_again_in_another_session_and_later() {
         told.iter().all(|told| !told.contains("by execute")),
         "{told:?}"
     );
+}
+
+#[tokio::test]
+async fn a_rehearsal_keeps_what_the_apply_will_answer() {
+    let puppet = puppet().await;
+    let answer = |effects: &Effects| {
+        let answer = effects.answer.clone().expect("the rehearsal has seen it");
+        let kept = answer.kept.expect("it is short").content;
+        let texts = kept.iter().filter_map(Content::as_text);
+        (texts.collect::<Vec<_>>().join("\n"), answer.has_reason)
+    };
+    let steps = json!([write("a.txt", "x"), {"do": "resolution"}]);
+    let outcome = puppet.call(json!([durable("It", steps)])).await.unwrap();
+    let (rehearsed, has_reason) = answer(&outcome.effects[0].effects);
+    assert!(has_reason && rehearsed.contains(r#""reason":"rehearsal""#));
+    let applied = puppet.resolve(Resolution::apply("\"right\"")).await;
+    let told = applied.unwrap().content;
+    let told = told[0].as_text().unwrap();
+    assert!(told.contains(r#""reason":"\"right\"""#), "{told}");
+
+    // Long ones are compared, and not kept.
+    let long = json!([write("a.txt", "y"), {"do": "text", "text": "y".repeat(70_000)}]);
+    let outcome = puppet.call(json!([durable("It", long)])).await.unwrap();
+    let seen = &outcome.effects[0].effects;
+    assert!(seen.answer.as_ref().unwrap().kept.is_none());
+    let id = &outcome.pushed[0].id;
+    let stored = puppet.session.effects(id).await.unwrap().unwrap();
+    assert_eq!(stored.digest(), seen.digest());
+    puppet.resolve(Resolution::apply("right")).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_apply_that_answers_something_else_than_its_rehearsal_changes_nothing() {
+    let workspace = TempDir::new().unwrap();
+    let session = Session::builder().model_decides();
+    let session = session.workspace(workspace.path());
+    let session = session.bind(&plugin("broken").await).open().unwrap();
+    let params = json!({});
+    let outcome = session.call("answers_the_reason", &params).await.unwrap();
+    let seen = &outcome.effects[0].effects;
+    assert!(seen.verified && seen.answer.is_some());
+    let before = files(workspace.path());
+    let refused = session.resolve(Resolution::apply("yes"), Tester).await;
+    let error = refused.unwrap_err();
+    let Error::Different { difference, .. } = &error else {
+        panic!("{error}");
+    };
+    assert_eq!(
+        difference.to_string(),
+        "nothing was changed: its answer differs from the review"
+    );
+    assert_eq!(files(workspace.path()), before);
+    // A person who was shown the other answer may accept it.
+    let review = difference.now.digest();
+    assert_ne!(review, seen.digest());
+    let accept = Resolution::apply("yes").with_review(review);
+    session.resolve(accept, Tester).await.unwrap();
+    assert_ne!(files(workspace.path()), before);
 }
 
 #[tokio::test]

@@ -1,14 +1,17 @@
 //! Several actions are reviewed as one and applied in one commit, or not at all.
 
 use std::fs;
+use std::sync::Arc;
 
 use airlock_host::effects::ChangeKind;
 use airlock_host::native::Undo;
 use airlock_host::pending::{ActionId, JointReview, StackedAction, Together};
 use airlock_host::policy::Rehearse;
+use airlock_host::store::MemoryStore;
 use airlock_host::{Error, Policy, Resolution, Session, UndoRetention};
 use airlock_tests::{Puppet, Tester, durable, plugin, push};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::rehearsing::{files, step, to, write};
 
@@ -85,7 +88,7 @@ async fn actions_are_applied_in_the_order_of_their_pushes_in_one_commit() {
         "a review changes nothing"
     );
 
-    let applying = puppet.session.apply_together(&review, "all of it", Tester);
+    let applying = review.apply("all of it", Tester);
     let outcomes = applying.await.unwrap();
     let ids = outcomes
         .iter()
@@ -222,7 +225,7 @@ async fn actions_of_one_call_may_build_on_one_another() {
     // A change that the second one takes back is not shown.
     let changes = review.effects.changes.iter().map(|it| &*it.path);
     assert_eq!(changes.collect::<Vec<_>>(), ["a.txt", "x"]);
-    let applying = puppet.session.apply_together(&review, "", Tester);
+    let applying = review.apply("", Tester);
     applying.await.unwrap();
     let after = files(puppet.workspace());
     assert_eq!((&*after["lines"], &*after["a.txt"]), (LINES, "other\n"));
@@ -235,7 +238,7 @@ async fn actions_of_one_call_may_build_on_one_another() {
     puppet.call(pushes).await.unwrap();
     let review = reviewed(&puppet).await;
     assert_eq!(review.effects.changes.len(), 3);
-    let applying = puppet.session.apply_together(&review, "", Tester);
+    let applying = review.apply("", Tester);
     let outcomes = applying.await.unwrap();
     let shares = outcomes.iter().map(|it| {
         let effects = &it.effects.as_ref().unwrap().effects;
@@ -267,7 +270,7 @@ async fn where_one_of_them_can_not_be_applied_none_is_and_all_stay_in_their_orde
             fs::write(puppet.workspace().join("b.txt"), "changed\n").unwrap();
         }
         let before = files(puppet.workspace());
-        let applying = puppet.session.apply_together(&review, "", Tester);
+        let applying = review.apply("", Tester);
         let error = applying.await.unwrap_err();
         assert_eq!(error.kind(), kind, "{error}");
         assert_eq!(files(puppet.workspace()), before);
@@ -316,12 +319,68 @@ async fn nothing_is_applied_that_was_not_in_the_review() {
         .await;
     let mut review = reviewed(&puppet).await;
     review.effects.changes.pop();
-    let error = puppet
-        .session
-        .apply_together(&review, "", Tester)
-        .await
-        .unwrap_err();
+    let error = review.apply("", Tester).await.unwrap_err();
     assert!(matches!(error, Error::Different { .. }), "{error}");
     assert_eq!(files(puppet.workspace())["a.txt"], "a\n");
     assert_eq!(waiting(&puppet.session).await.len(), 2);
+}
+
+#[tokio::test]
+async fn sessions_of_one_workspace_are_committed_together_and_those_of_others_are_not() {
+    let (plugin, store) = (plugin("puppet").await, Arc::new(MemoryStore::new()));
+    let [here, there] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let open = |folder: &TempDir| {
+        let session = Session::builder().model_decides().workspace(folder.path());
+        let session = session.store(Arc::clone(&store)).bind(&plugin);
+        session
+            .undo_retention(Some(UndoRetention::default()))
+            .open()
+    };
+    let sessions = [open(&here), open(&here), open(&there)].map(Result::unwrap);
+    for (session, file) in sessions.iter().zip(["a", "b", "c"]) {
+        let push = durable(file, json!([write(file, file)]));
+        let params = json!({ "steps": [push] });
+        session.call("puppet", &params).await.unwrap();
+    }
+    let mut waiting = Vec::new();
+    for session in &sessions {
+        let pending = session.pending().await.unwrap();
+        waiting.push((session.clone(), pending[0].clone()));
+    }
+
+    match JointReview::of(waiting.clone()).await.unwrap() {
+        Together::Apart { action, reason } => {
+            assert_eq!(&*action.label, "c");
+            assert_eq!(reason, "its session is in another workspace");
+        }
+        Together::Reviewed(review) => panic!("{:#?}", review.effects),
+    }
+    waiting.pop();
+    // An action that is resolved since the review keeps all of them back.
+    let Together::Reviewed(review) = JointReview::of(waiting.clone()).await.unwrap() else {
+        panic!("they are in one workspace");
+    };
+    let discard = Resolution::discard("").with_id(waiting[1].1.action.id.clone());
+    sessions[1].resolve(discard, Tester).await.unwrap();
+    let error = review.apply("", Tester).await.unwrap_err();
+    assert_eq!(error.kind(), "already-resolved", "{error}");
+    assert!(files(here.path()).is_empty());
+    assert_eq!(sessions[0].pending().await.unwrap().len(), 1);
+
+    let params = json!({ "steps": [durable("b", json!([write("b", "b")]))] });
+    sessions[1].call("puppet", &params).await.unwrap();
+    waiting[1].1 = sessions[1].pending().await.unwrap()[0].clone();
+    let Together::Reviewed(review) = JointReview::of(waiting).await.unwrap() else {
+        panic!("they are in one workspace");
+    };
+    let outcomes = review.apply("", Tester).await.unwrap();
+    assert_eq!(outcomes.len(), 2);
+    assert!(files(here.path()).into_keys().eq(["a", "b"]));
+    assert!(files(there.path()).is_empty());
+    let originals = fs::read_dir(here.path().join(".airlock/originals"));
+    assert_eq!(originals.unwrap().count(), 1, "one commit");
+    for (session, left) in sessions.iter().zip([0, 0, 1]) {
+        assert_eq!(session.pending().await.unwrap().len(), left);
+        assert!(session.recover().await.unwrap().is_empty());
+    }
 }

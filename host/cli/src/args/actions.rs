@@ -161,7 +161,7 @@ pub struct DecisionArgs {
     #[arg(long, conflicts_with_all = ["id", "action_id"])]
     pub all: bool,
 
-    /// Discard all actions of the workspace, of all conversations
+    /// The same for all actions of the workspace, of all conversations
     #[arg(long, conflicts_with_all = ["id", "action_id", "all", "session"])]
     pub everywhere: bool,
 
@@ -217,7 +217,7 @@ impl DecisionArgs {
     /// Returns the request, with the defaults of the configuration.
     ///
     /// # Errors
-    /// If the configuration is invalid, or if `--everywhere` or `--stale` is used to apply.
+    /// If the configuration is invalid, or if `--stale` is used to apply.
     pub fn request(self, decision: Decision) -> Result<resolve::Request, Failure> {
         let args = self;
         let scope = match (args.all, args.everywhere, args.stale) {
@@ -226,11 +226,9 @@ impl DecisionArgs {
             (.., true) => Scope::Stale,
             _ => Scope::One,
         };
-        if decision == Decision::Apply && matches!(scope, Scope::Workspace | Scope::Stale) {
-            let failure = Failure::usage("`--everywhere` and `--stale` only discard");
-            return Err(
-                failure.with_hint("`airlock apply --all` applies all pending actions of a session")
-            );
+        if decision == Decision::Apply && scope == Scope::Stale {
+            let failure = Failure::usage("stale actions can't be applied");
+            return Err(failure.with_hint("`airlock refresh ID` previews one of them again"));
         }
         let part = Patterns {
             only: args.only,

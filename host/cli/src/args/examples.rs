@@ -112,8 +112,8 @@ Examples:
   In a script, without a question:
     airlock resolve apply --reason 'the list was checked'
 
-  Discard all that is pending in this directory's own session, or in all conversations here:
-    airlock resolve discard --all
+  Decide about all that is pending in this directory's own session, or in all conversations here:
+    airlock resolve apply --all
     airlock resolve discard --everywhere
 
   Discard an action of any session:

@@ -101,9 +101,12 @@ impl CommandContext {
         self.progress.during(what, discarding).await
     }
 
-    /// Reviews these actions as one, to be applied in this order.
-    pub async fn review_together(&self, actions: &[StackedAction]) -> Result<Together, Error> {
-        let reviewing = self.session.review_together(actions);
+    /// Reviews these actions of any sessions as one, to be applied in this order.
+    pub async fn review_together(
+        &self,
+        actions: Vec<(Session, StackedAction)>,
+    ) -> Result<Together, Error> {
+        let reviewing = JointReview::of(actions);
         let reviewing = reviewing.cancelled_by(self.interrupt.token());
         let what = "Rehearsing…".to_owned();
         self.progress.during(what, reviewing).await
@@ -119,8 +122,7 @@ impl CommandContext {
         let ids = || review.actions.iter().map(|it| it.action.id.clone());
         self.own.ids().extend(ids());
         let cancelled = self.interrupt.token();
-        let applying =
-            resolution::apply_together(&self.session, review, reason, decided_by, cancelled);
+        let applying = resolution::apply_together(review, reason, decided_by, cancelled);
         let what = format!("Applying {} actions…", review.actions.len());
         let applied = self.progress.during(what, applying).await;
         if matches!(&applied, Err(error) if !was_tried(error)) {

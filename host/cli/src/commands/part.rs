@@ -1,7 +1,7 @@
 //! The choice of a part of an action's effects, by patterns or by questions.
 
 mod editing;
-mod hunks;
+pub mod hunks;
 mod picking;
 
 use airlock_desk::part::PartError;

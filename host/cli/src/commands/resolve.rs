@@ -81,10 +81,6 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
     };
     recovered::recover_session(&store, &session).await?;
     let mut targets = request.scope.targets(&request.target, &store).await?;
-    if request.target.decision == Decision::Apply {
-        // In the order in which they were pushed.
-        targets.reverse();
-    }
     if targets.is_empty() {
         out.json(&ResolutionReports::default());
         out.line("Nothing here is stale, or pending.");
@@ -105,7 +101,7 @@ pub async fn resolve(request: &Request, verbose: u8, out: &mut Output) -> Result
         extra,
         decided: None,
         asks,
-        opened: None,
+        opened: Vec::new(),
         verbose,
     };
     let count = targets.len();
@@ -209,8 +205,8 @@ struct Desk<'a> {
     /// The person's answer for all that follow.
     decided: Option<String>,
     asks: bool,
-    /// The session of the last action, to be reused by the next one.
-    opened: Option<Opened>,
+    /// The sessions of the actions, to be reused.
+    opened: Vec<Opened>,
     verbose: u8,
 }
 
@@ -238,7 +234,7 @@ impl Desk<'_> {
         let workspace = target.workspace_to_open(&self.request.target);
         let is_of =
             |it: &&Opened| *it.context.session.id() == target.session && it.workspace == workspace;
-        if let Some(opened) = self.opened.as_ref().filter(is_of) {
+        if let Some(opened) = self.opened.iter().find(is_of) {
             return Ok(Arc::clone(&opened.context));
         }
         let context = Arc::new(CommandContext {
@@ -248,7 +244,7 @@ impl Desk<'_> {
             user: decider::unanswered(),
             own: OwnDecisions::default(),
         });
-        self.opened = Some(Opened {
+        self.opened.push(Opened {
             workspace,
             context: Arc::clone(&context),
         });

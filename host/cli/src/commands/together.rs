@@ -1,30 +1,43 @@
 //! Applying several actions in one commit.
 
+mod hunks;
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use airlock_desk::resolution::Resolved;
-use airlock_host::Error;
-use airlock_host::pending::{ActionId, DecidedBy, JointReview, StackedAction, Together};
+use airlock_host::pending::{ActionId, DecidedBy, JointReview, SessionId, StackedAction, Together};
+use airlock_host::{Error, Session};
 use airlock_render::{Block, Line, Role};
 
 use super::context::CommandContext;
 use crate::terminal::output::{Output, show_on_stderr};
+pub use hunks::MarkedEffects;
 
-/// Reviews pending actions as one, in this order. Returns `None` if they can't be applied together;
-/// on a terminal, a note says why.
+/// Reviews pending actions as one, in this order. Each comes with its session. Returns `None` if
+/// they can't be applied together; on a terminal, a note says why.
 ///
 /// # Errors
-/// Those of [`Session::review_together`](airlock_host::Session::review_together).
+/// Those of [`JointReview::of`].
 pub async fn review(
     context: &CommandContext,
-    ids: &[&ActionId],
+    named: &[(&Session, &ActionId)],
     out: &Output,
 ) -> Result<Option<JointReview>, Error> {
-    let pending = context.session.pending().await?;
-    let find = |id: &&ActionId| pending.iter().find(|it| it.action.id == **id).cloned();
-    let Some(actions) = ids.iter().map(find).collect::<Option<Vec<StackedAction>>>() else {
-        // One of them was resolved elsewhere.
-        return Ok(None);
-    };
-    match context.review_together(&actions).await? {
+    let mut pending: HashMap<&SessionId, Vec<StackedAction>> = HashMap::new();
+    let mut actions = Vec::new();
+    for (session, id) in named {
+        let listed = match pending.entry(session.id()) {
+            Entry::Occupied(listed) => listed.into_mut(),
+            Entry::Vacant(new) => new.insert(session.pending().await?),
+        };
+        let Some(found) = listed.iter().find(|it| it.action.id == **id) else {
+            // It was resolved elsewhere.
+            return Ok(None);
+        };
+        actions.push(((*session).clone(), found.clone()));
+    }
+    match context.review_together(actions).await? {
         Together::Reviewed(review) => Ok(Some(*review)),
         Together::Apart { action, reason } => {
             if !out.is_json() {
@@ -47,7 +60,7 @@ fn tell_why(label: &str, reason: &str) {
 /// Applies all actions of the review, and shows the outcomes.
 ///
 /// # Errors
-/// Those of [`Session::apply_together`](airlock_host::Session::apply_together).
+/// Those of [`JointReview::apply`].
 pub async fn apply(
     context: &CommandContext,
     review: &JointReview,
@@ -74,7 +87,7 @@ pub async fn apply(
 }
 
 /// Returns the subject of the question: the actions, and their joint changes.
-pub fn block(review: &JointReview) -> Block {
+pub fn block(review: &JointReview, effects: &MarkedEffects<'_>) -> Block {
     let count = review.actions.len();
     let title = format!("{count} actions to apply in one step, in this order:");
     let block = Block::new().line(title);
@@ -89,5 +102,5 @@ pub fn block(review: &JointReview) -> Block {
             let line = line.with_quoted(Role::Faint, &*it.action.source_tool_name);
             block.line(line.indented(2).hanging(3))
         });
-    block.block(Block::effects(&review.effects).indented(2))
+    block.block(effects.block().indented(2))
 }

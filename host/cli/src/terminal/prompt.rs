@@ -172,6 +172,8 @@ impl Question<'_> {
 pub enum AnswerForAll {
     /// Apply all of them, for this reason.
     Yes(String),
+    /// Review them hunk by hunk, and ask again.
+    Review,
     /// Ask about each of them.
     OneByOne,
     /// Leave them pending.
@@ -180,27 +182,33 @@ pub enum AnswerForAll {
     Quit,
 }
 
-/// Asks whether to apply all of these actions in one step.
+/// Asks whether to apply all of these actions in one step. Some of their hunks are left to review.
 pub async fn ask_about_all(
-    count: usize,
+    (count, left): (usize, usize),
     reason: Option<&str>,
     show: impl AsyncFn(),
     interrupt: &Interrupt,
 ) -> AnswerForAll {
     on_stderr("");
-    let question = format!("Apply all {count} in one step? [y]es, [o]ne by one, [n]o, [?]: ");
+    let review = if left > 0 { "[r]eview, " } else { "" };
+    let question =
+        format!("Apply all {count} in one step? [y]es, {review}[o]ne by one, [n]o, [?]: ");
     loop {
         let Some(line) = read(&question, interrupt).await else {
             return AnswerForAll::Quit;
         };
         match &*line.to_ascii_lowercase() {
             "y" | "yes" => break,
+            "r" | "review" if left > 0 => return AnswerForAll::Review,
             "o" | "one" | "one by one" => return AnswerForAll::OneByOne,
             "n" | "no" => return AnswerForAll::No,
             "q" | "quit" => return AnswerForAll::Quit,
             "s" | "show" => show().await,
             "?" | "h" | "help" => {
                 on_stderr("  y           yes: all of them, or none if one can't be applied");
+                if left > 0 {
+                    on_stderr("  r           review: step through the hunks, and mark them");
+                }
                 on_stderr("  o           ask about each action separately, in this order");
                 on_stderr("  n           no, leave them pending");
                 on_stderr("  s           show them again");

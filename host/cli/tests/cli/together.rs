@@ -61,7 +61,7 @@ fn five_actions_of_three_tools_in_two_languages_are_one_question_and_one_commit(
         .sees("renamed a.jpeg -> a.jpg")
         .sees("+two")
         .sees("+eight")
-        .sees("Apply all 5 in one step? [y]es, [o]ne by one, [n]o, [?]: ");
+        .sees("Apply all 5 in one step? [y]es, [r]eview, [o]ne by one, [n]o, [?]: ");
     assert_eq!(names(&folder), before);
     terminal
         .types("y")
@@ -88,6 +88,53 @@ fn five_actions_of_three_tools_in_two_languages_are_one_question_and_one_commit(
     assert!(undone.stdout.starts_with(expected), "{undone:#?}");
     assert_eq!(names(&folder), before);
     assert_eq!(c_txt(&folder), LINES);
+}
+
+#[test]
+fn the_actions_of_all_conversations_in_a_workspace_are_one_question_and_one_commit() {
+    let folder = folder(&["a.jpeg", "b.jpeg", "c.jpeg"]);
+    let before = names(&folder);
+    for (file, session) in [("a", "one"), ("b", "another"), ("c", "one")] {
+        let params = json!({"files": [format!("{file}.jpeg")], "find": "jpeg$", "replace": "jpg"});
+        let params = params.to_string();
+        let args = ["run", "batch-rename", &params, "--session", session];
+        let ran = airlock_in(folder.path(), &args).run();
+        assert_eq!(ran.code, 0, "{ran:#?}");
+    }
+    let all = ["apply", "--everywhere", "--reason", "all of it"];
+    let mut terminal = Terminal::run(folder.path(), &all);
+    terminal
+        .sees("3 actions to apply in one step, in this order:")
+        .sees("renamed a.jpeg -> a.jpg")
+        .sees("renamed b.jpeg -> b.jpg")
+        .sees("renamed c.jpeg -> c.jpg")
+        .sees("Apply all 3 in one step? [y]es, [r]eview, [o]ne by one, [n]o, [?]: ")
+        .types("y")
+        .sees("All 3 actions were applied in one step")
+        .ends(0);
+    assert_eq!(names(&folder), ["a.jpg", "b.jpg", "c.jpg"]);
+    let originals = fs::read_dir(folder.path().join(".airlock/originals"));
+    assert_eq!(originals.unwrap().count(), 1, "one commit");
+    for (session, count) in [("one", 2), ("another", 1)] {
+        let log = airlock_in(folder.path(), &["log", "--session", session, "--json"])
+            .run()
+            .json();
+        let entries = log["log"].as_array().unwrap().iter();
+        let reasons = entries.map(|it| it["resolved"]["reason"].as_str());
+        assert!(reasons.eq(vec![Some("all of it"); count]), "{log:#}");
+    }
+
+    let undo = ["undo", "--yes", "--reason", "not at all"];
+    let undone = airlock_in(folder.path(), &undo).run();
+    assert_eq!(undone.code, 0, "{undone:#?}");
+    assert_eq!(names(&folder), before);
+    for session in ["one", "another"] {
+        let log = airlock_in(folder.path(), &["log", "--session", session, "--json"])
+            .run()
+            .json();
+        let mut entries = log["log"].as_array().unwrap().iter();
+        assert!(entries.all(|it| it["undoable"] != true), "{log:#}");
+    }
 }
 
 #[test]
@@ -118,6 +165,61 @@ fn one_question_has_other_answers() {
         },
         4,
     );
+}
+
+#[test]
+fn hunks_are_marked_as_reviewed_and_stay_so_in_a_later_review() {
+    let folder = folder(&["a.jpeg", "b.jpeg"]);
+    push_five(folder.path());
+    let all = ["resolve", "apply", "--all"];
+    let mut terminal = Terminal::run(folder.path(), &all);
+    terminal
+        .sees("Apply all 5 in one step?")
+        .types("r")
+        .sees("renamed a.jpeg -> a.jpg")
+        .sees("(1/5) Mark as reviewed [y,n,a,d,q,?]? ")
+        .types("?")
+        .sees("  q  quit the review; the marks stay")
+        .types("y")
+        .sees("renamed b.jpeg -> b.jpg")
+        .sees("(2/5)")
+        .types("n")
+        .sees("+two")
+        .sees("(3/5)")
+        .types("y")
+        .sees("created new")
+        .sees("(4/5)")
+        .types("q")
+        .sees("Apply all 5 in one step?")
+        .types("s")
+        .sees("You have reviewed 2 of 5 hunks.")
+        .sees("Apply all 5 in one step?")
+        .types("q")
+        .ends(0);
+
+    let write = json!({"do": "fs", "op": "write", "path": "d.txt", "text": "d\n"});
+    let push = json!([{"do": "push", "label": "One more", "apply": [write]}]);
+    let args = ["run", &guest("puppet"), "puppet", &steps(push)];
+    assert_eq!(airlock_in(folder.path(), &args).run().code, 0);
+    let mut terminal = Terminal::run(folder.path(), &all);
+    terminal
+        .sees("renamed a.jpeg -> a.jpg (reviewed)")
+        .sees("renamed b.jpeg -> b.jpg")
+        .sees("modified c.txt (reviewed)")
+        .sees("@@ -1,9 +1,9 @@ (reviewed)")
+        .sees("You have reviewed 2 of 6 hunks.")
+        .sees("Apply all 6 in one step? [y]es, [r]eview, [o]ne by one, [n]o, [?]: ")
+        .types("r");
+    for number in 1..=4 {
+        let question = format!("({number}/4) Mark as reviewed");
+        terminal.sees(&question).types("a");
+    }
+    terminal
+        .sees("Apply all 6 in one step? [y]es, [o]ne by one, [n]o, [?]: ")
+        .types("y")
+        .asks_why("all seen")
+        .sees("All 6 actions were applied in one step")
+        .ends(0);
 }
 
 #[test]

@@ -32,6 +32,13 @@ pub(crate) struct Conditions {
     pub above: Option<Arc<Layer>>,
 }
 
+/// Returns a random seed for an action.
+pub(crate) fn new_seed() -> Result<Seed, getrandom::Error> {
+    let mut seed = [0; 32];
+    getrandom::fill(&mut seed)?;
+    Ok(Seed::new(seed))
+}
+
 /// The conditions that a guest has read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LookedAt(Arc<Flags>);

@@ -1,5 +1,7 @@
 //! Host functions for guests: pushing actions, logging, and information about the call.
 
+use std::time::SystemTime;
+
 use airlock_model::event::{LogLevel, Refusal};
 use airlock_model::pending::ActionId;
 use airlock_model::tool::RESOLVE;
@@ -33,6 +35,7 @@ impl Host for State {
             has_tool: &has_tool,
             policy: &context.policy,
             limits: &context.limits,
+            time: SystemTime::now(),
         };
         let staged = pushing.stage(session, &mut self.staged, pushed).await;
         let action = staged.map_err(|refused| self.tell_refused(refused))?;

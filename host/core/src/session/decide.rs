@@ -35,6 +35,7 @@ pub(super) use params::{NAME, parse};
 pub use recover::{APPLY_UNDONE, RecoveredAction};
 use standing::StandingState;
 pub use standing::{StandingHandler, StandingResult};
+pub(super) use together::{JointDecision, JointPart};
 
 /// Carries out the decisions of a session.
 pub(super) struct Decisions {

@@ -4,6 +4,7 @@ mod moved;
 mod rehearsing;
 mod siblings;
 mod stale;
+mod step;
 mod together;
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -19,10 +20,9 @@ use super::base::Base;
 use crate::instance::unless_cancelled;
 use crate::producer::Producer;
 use rehearsing::Rehearsals;
-pub(super) use rehearsing::new_seed;
 pub(super) use stale::stale_files;
-pub use together::{JointReview, Together};
-pub(super) use together::{Stacked, Step};
+pub(super) use step::{Stacked, Step};
+pub(super) use together::{JointEffects, Obstacle, Waiting, review_together, shares};
 
 /// The reviews of a session's actions. Clones are the same reviews.
 #[derive(Clone)]

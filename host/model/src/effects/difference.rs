@@ -34,6 +34,17 @@ impl Difference {
 /// Formats a sentence without its full stop. It gives the numbers of changes and no names.
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digest = |effects: &Effects| effects.answer.as_ref().map(|it| it.digest);
+        let (before, after) = (digest(&self.reviewed), digest(&self.now));
+        let mut same = self.reviewed.clone();
+        same.answer = None;
+        if before.is_some() && after.is_some() && same.is_same(&self.now) {
+            return f.write_str(if self.applied {
+                "nothing was changed: its answer differs from the review"
+            } else {
+                "nothing was applied: its surroundings have changed, and its answer would differ from the review"
+            });
+        }
         f.write_str(if self.applied {
             "nothing was changed: its effects differ from the review"
         } else {

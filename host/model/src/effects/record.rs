@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::summary::EffectsSummary;
-use super::{Change, Effects, is_false};
+use super::{Answer, Change, Effects, is_false};
 use crate::packed;
 use crate::reads::Fingerprints;
 
@@ -106,11 +106,13 @@ struct Row {
 
 /// The contents of the pieces.
 #[derive(Default, Serialize, Deserialize)]
-struct Body<C, L, O> {
+struct Body<C, L, O, A> {
     changes: C,
     #[serde(skip_serializing_if = "Option::is_none")]
     read: Option<L>,
     left_by_others: O,
+    #[serde(default)]
+    answer: A,
 }
 
 impl EffectsRecord {
@@ -127,9 +129,12 @@ impl EffectsRecord {
             changes: &effects.changes,
             read: self.read.as_ref(),
             left_by_others: &self.left_by_others,
+            answer: effects.answer.as_ref(),
         };
-        let is_empty =
-            effects.changes.is_empty() && self.read.is_none() && self.left_by_others.is_empty();
+        let is_empty = effects.changes.is_empty()
+            && effects.answer.is_none()
+            && self.read.is_none()
+            && self.left_by_others.is_empty();
         // Numbers, texts, and lists and maps of them can always be written as JSON.
         let plain = serde_json::to_vec(&body).unwrap_or_default();
         PackedEffects {
@@ -166,12 +171,16 @@ impl PackedEffects {
     /// Fails if this is not a valid record, for example because another program changed it.
     pub fn unpack(&self) -> io::Result<EffectsRecord> {
         let row: Row = serde_json::from_str(&self.summary)?;
-        let body: Body<Vec<Change>, Fingerprints, BTreeMap<String, Option<String>>> =
-            if self.pieces.is_empty() {
-                Body::default()
-            } else {
-                serde_json::from_slice(&packed::joined(&self.pieces)?)?
-            };
+        let body: Body<
+            Vec<Change>,
+            Fingerprints,
+            BTreeMap<String, Option<String>>,
+            Option<Answer>,
+        > = if self.pieces.is_empty() {
+            Body::default()
+        } else {
+            serde_json::from_slice(&packed::joined(&self.pieces)?)?
+        };
         let summary = row.summary;
         Ok(EffectsRecord {
             effects: Effects {
@@ -182,6 +191,7 @@ impl PackedEffects {
                 uses_randomness: summary.uses_randomness,
                 moved: summary.moved,
                 beyond_undo: summary.beyond_undo,
+                answer: body.answer,
             },
             seed: Seed(row.seed),
             time: row

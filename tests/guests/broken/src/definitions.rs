@@ -71,6 +71,11 @@ const TOOLS: &[(&str, &str, &str)] = &[
         NOTE,
     ),
     (
+        "answers_the_reason",
+        "What its apply answers depends on the reason.",
+        NOTE,
+    ),
+    (
         "notes_twice",
         "Nothing is wrong with it: it pushes an action for each of two files that it has read.",
         NOTE,

@@ -3,7 +3,7 @@
 use airlock_desk::marks::Marks;
 use airlock_desk::store::Store;
 use airlock_desk::target::{self, Target};
-use airlock_host::pending::ActionState;
+use airlock_host::pending::{ActionState, Decision};
 
 use crate::failure::Failure;
 
@@ -22,7 +22,8 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Returns a request for each action, in the order in which they are resolved.
+    /// Returns a request for each action, in the order in which they are resolved: an apply begins
+    /// with the oldest one, a discard with the newest one of a session.
     ///
     /// # Errors
     /// If there is no such action, or the store can't be read.
@@ -31,9 +32,16 @@ impl Scope {
         request: &target::ResolveRequest,
         store: &Store,
     ) -> Result<Vec<target::ResolveRequest>, Failure> {
+        let applies = request.decision == Decision::Apply;
         match self {
             Scope::One => return Ok(vec![request.clone()]),
-            Scope::Session => return Ok(Target::all(request, store).await?),
+            Scope::Session => {
+                let mut targets = Target::all(request, store).await?;
+                if applies {
+                    targets.reverse();
+                }
+                return Ok(targets);
+            }
             Scope::Workspace | Scope::Stale => {}
         }
         let mut open = request.session.open_actions(store).await?;
@@ -41,6 +49,9 @@ impl Scope {
         if self == Scope::Stale {
             let marks = Marks::of(&open, store, |_| None).await?;
             open.retain(|it| !marks.stale(&it.action).is_empty());
+        }
+        if applies {
+            open.sort_by_key(|it| it.action.pushed_at);
         }
         let named = open.iter().map(|record| target::ResolveRequest {
             id: Some(record.action.id.to_string()),

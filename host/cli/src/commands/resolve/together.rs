@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use airlock_desk::resolution::{Resolved, was_tried};
+use airlock_desk::reviewed::ReviewedHunks;
 use airlock_desk::target::{self, Target};
 use airlock_host::Error;
 use airlock_host::pending::{Decision, JointReview};
@@ -11,7 +12,7 @@ use airlock_host::pending::{Decision, JointReview};
 use super::scope::Scope;
 use super::{Desk, tell_how_many_stay};
 use crate::commands::context::CommandContext;
-use crate::commands::together;
+use crate::commands::together::{self, MarkedEffects};
 use crate::documents::calls::ResolutionReports;
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::{Output, show_on_stderr};
@@ -22,7 +23,7 @@ impl Desk<'_> {
     pub(super) fn may_apply_together(&self, targets: &[target::ResolveRequest]) -> bool {
         let request = self.request;
         request.target.decision == Decision::Apply
-            && request.scope == Scope::Session
+            && matches!(request.scope, Scope::Session | Scope::Workspace)
             && targets.len() > 1
             && request.review.is_none()
             && self.extra.is_none()
@@ -52,8 +53,13 @@ impl Desk<'_> {
             return Ok(None);
         }
         let context = self.context(first, out)?;
-        let ids: Vec<_> = found.iter().map(|it| &it.action.id).collect();
-        let Some(review) = together::review(&context, &ids, out).await? else {
+        let mut sessions = Vec::new();
+        for target in &found {
+            sessions.push(self.context(target, out)?.session.clone());
+        }
+        let ids = found.iter().map(|it| &it.action.id);
+        let named: Vec<_> = sessions.iter().zip(ids).collect();
+        let Some(review) = together::review(&context, &named, out).await? else {
             return Ok(None);
         };
         let mut reason = self.request.reason.clone();
@@ -68,7 +74,7 @@ impl Desk<'_> {
                     tell_how_many_stay(found.len());
                     return Ok(Some(Exit::Done));
                 }
-                AnswerForAll::Quit => {
+                AnswerForAll::Quit | AnswerForAll::Review => {
                     tell_how_many_stay(found.len());
                     return Ok(Some(Exit::Done));
                 }
@@ -95,11 +101,24 @@ impl Desk<'_> {
 
     /// Shows the joint changes of the actions, and asks about all of them.
     async fn ask_about_all(&self, review: &JointReview, out: &mut Output) -> AnswerForAll {
-        let block = together::block(review);
-        out.page(&block);
-        let show = async || show_on_stderr(&block);
-        let reason = self.request.reason.as_deref();
-        prompt::ask_about_all(review.actions.len(), reason, show, &self.interrupt).await
+        let workspace = review.actions.first();
+        let workspace = workspace.and_then(|it| it.action.workspace.as_deref());
+        let mut effects = MarkedEffects::new(&review.effects, workspace, ReviewedHunks::open());
+        out.page(&together::block(review, &effects));
+        loop {
+            let show = async || show_on_stderr(&together::block(review, &effects));
+            let (count, left) = (review.actions.len(), effects.left_count());
+            let reason = self.request.reason.as_deref();
+            let answer = prompt::ask_about_all((count, left), reason, show, &self.interrupt).await;
+            match answer {
+                AnswerForAll::Review => {
+                    if effects.review(&self.interrupt).await.is_none() {
+                        return AnswerForAll::Quit;
+                    }
+                }
+                answer => return answer,
+            }
+        }
     }
 
     /// Discards the actions that can be discarded like the first one, and removes them from the

@@ -178,7 +178,8 @@ async fn apply_together(
     }
     let ids: Vec<_> = order.iter().map(|at| &outcome.pushed[*at].id).collect();
     // A failure shows again when the first one is decided.
-    let review = together::review(context, &ids, out).await.ok()??;
+    let named: Vec<_> = ids.iter().map(|id| (&context.session, *id)).collect();
+    let review = together::review(context, &named, out).await.ok()??;
     let shown = |id: &ActionId| outcome.effects.iter().find(|it| it.action == *id);
     let mut pairs = ids.iter().zip(&review.each);
     if !pairs.all(|(id, now)| shown(id).is_none_or(|it| it.effects.digest() == now.digest())) {

@@ -1,7 +1,7 @@
 //! The binding of one native producer to one session.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use airlock_model::content::{Content, ToolResult};
 use airlock_model::error::{Error, HostError};
@@ -12,7 +12,9 @@ use airlock_model::policy::{Phase, Policy};
 use tokio::sync::{OwnedMutexGuard, oneshot};
 use tokio::time::timeout;
 
-use super::super::{CommitChanges, Executed, ProducerContext, Rehearsed, committed, told_by_tool};
+use super::super::{
+    CommitChanges, Draft, Executed, ProducerContext, Rehearsed, committed, told_by_tool,
+};
 use super::call::{ApplyCall, Granted, Observed, PreviewCall, RunningCall};
 use super::layer::CallLayer;
 use super::stop::Stop;
@@ -100,6 +102,7 @@ impl Binding {
                 has_tool: &has_tool,
                 policy: &self.context.policy,
                 limits: call.limits,
+                time: SystemTime::now(),
             };
             let session = &self.context.session;
             let push = async {
@@ -123,7 +126,7 @@ impl Binding {
             };
         }
         let mut executed = Executed::of(result, pushed);
-        executed.drafted = draft.take();
+        executed.drafted = draft.take().map(|changes| Draft { changes, run: None });
         Ok(executed)
     }
 

@@ -18,6 +18,7 @@ use super::approve::Asked;
 use super::claim::HeldAction;
 use super::commit::{Committing, Seen};
 use super::conditions::conditions;
+use super::lease::while_renewing;
 use super::outcome::{DecisionSummary, apply_error, outcome};
 use crate::instance::{Call, Conditions};
 use crate::session::base::Base;
@@ -84,10 +85,10 @@ impl Decisions {
         let during = match decision {
             Decision::Apply => {
                 let applying = pin!(carrying_out.apply());
-                let applied = held.lease.during(applying).await;
+                let applied = while_renewing(&[&held.lease], applying).await;
                 applied.map(|applied| applied.map(Some))
             }
-            Decision::Discard => held.lease.during(pin!(carrying_out.reject())).await,
+            Decision::Discard => while_renewing(&[&held.lease], pin!(carrying_out.reject())).await,
         };
         let returned = match during {
             Ok(returned) => returned,

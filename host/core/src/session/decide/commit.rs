@@ -5,15 +5,15 @@
 //! the store is updated now, or the apply never touched a file.
 
 mod confirm;
+mod last_check;
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use airlock_model::content::ToolResult;
-use airlock_model::effects::{AppliedPart, Difference, Effects, EffectsRecord};
+use airlock_model::effects::{Answer, AppliedPart, Difference, Effects, EffectsRecord};
 use airlock_model::error::Error;
-use airlock_model::pending::NamedAction;
-use airlock_model::reads::StaleFile;
+use airlock_model::pending::{NamedAction, Resolution};
 use airlock_model::store::StoreError;
 use airlock_workspace::{Change, CommitError, Committed, Retention, Ticket, View};
 use tokio::runtime::Handle;
@@ -24,10 +24,10 @@ use super::approve::Asked;
 use super::claim::HeldAction;
 use crate::producer::CommitChanges;
 use crate::session::place::{encode, in_background, open};
-use crate::session::review::stale_files;
 use crate::workspace::{
     Part, Step, WorkspaceFolder, changes_of, in_order, listed_changes, rest_of,
 };
+pub(super) use last_check::LastCheck;
 
 /// The result of a commit.
 pub(super) struct Seen {
@@ -75,6 +75,7 @@ impl Committing<'_> {
             None => (self.confirmed(&changes, &folder).await?, None),
             reviewed => (reviewed, self.recheck()),
         };
+        self.check_answer(result, &changes, &folder).await?;
         let part = self.part(reviewed.as_ref(), &changes, &folder).await?;
         let (expected, part, rest) = match part {
             Some((part, rest)) => (Some(part.effects), Some(part.applied), rest),
@@ -83,12 +84,7 @@ impl Committing<'_> {
         let ticket = self.ticket(result, part.clone())?;
         let is_part = part.is_some();
         let action = NamedAction::from(&*self.held.action);
-        // Checked before the guest ran, and again now that no other commit can run. The action's
-        // own changes are compared anyway.
-        let reviews = &self.decisions.reviews;
-        let mut basis = reviews.basis(&self.held.action, self.reviewed).await?;
-        basis.changes.clear();
-        let time = self.decisions.base.limits().call_time;
+        let last_check = LastCheck::of(self, recheck).await?;
         let committed = in_background(move || {
             let workspace = open(&folder)?;
             let check = |found: &[Change]| {
@@ -98,17 +94,11 @@ impl Committing<'_> {
                 {
                     return Err(NotCommitted::Different);
                 }
-                let stale = stale_files(&basis, &folder, time).map_err(NotCommitted::Unreadable)?;
-                if !stale.is_empty() {
-                    return Err(NotCommitted::Stale(stale));
-                }
-                if let Some(recheck) = &recheck {
-                    let asking = recheck.ask(&found);
-                    runtime.block_on(asking).map_err(NotCommitted::Refused)?;
-                }
+                let checked = last_check.run(&folder, &found, &runtime);
+                checked.map_err(NotCommitted::Failed)?;
                 // Asked under the workspace's lock: the current holder of the claim looks there
                 // before it does anything, so one of the two sees the other.
-                runtime.block_on(confirm).map_err(NotCommitted::Lost)
+                runtime.block_on(confirm).map_err(NotCommitted::from)
             };
             match changes.commit_if(&workspace, &ticket, check) {
                 Ok(committed) => Ok(committed),
@@ -120,16 +110,7 @@ impl Committing<'_> {
                     let expected = expected.unwrap_or_default();
                     Err(different(action, expected, &changes, &folder))
                 }
-                Err(NotCommitted::Stale(files)) => Err(Error::Stale {
-                    action: Box::new(action),
-                    files,
-                }),
-                Err(NotCommitted::Refused(reason)) => Err(Error::Refused {
-                    action: Box::new(action),
-                    reason,
-                }),
-                Err(NotCommitted::Lost(error)) => Err(error.into()),
-                Err(NotCommitted::Unreadable(error)) => Err(error),
+                Err(NotCommitted::Failed(error)) => Err(error),
                 Err(NotCommitted::Commit(error)) => Err(Error::not_committed(error)),
             }
         });
@@ -152,6 +133,31 @@ impl Committing<'_> {
             kept,
         });
         Ok(())
+    }
+
+    /// Checks that the tool answers what it answered in the rehearsal. With extra data, which the
+    /// rehearsal didn't have, it may answer something else.
+    async fn check_answer(
+        &self,
+        result: &ToolResult,
+        changes: &View,
+        folder: &Arc<WorkspaceFolder>,
+    ) -> Result<(), Error> {
+        let Some(reviewed) = self.reviewed.map(|it| &it.effects) else {
+            return Ok(());
+        };
+        let Resolution { reason, extra, .. } = &self.asked.resolution;
+        let mut answer = reviewed.answer.iter();
+        if extra.is_some() || answer.all(|answer| answer.is_of(result, reason)) {
+            return Ok(());
+        }
+        let (changes, folder) = (changes.clone(), Arc::clone(folder));
+        let mut now = in_background(move || effects_of(&changes, &folder)).await?;
+        now.answer = Some(Answer::of(result));
+        Err(Error::Different {
+            action: Box::new(NamedAction::from(&*self.held.action)),
+            difference: Box::new(Difference::new(reviewed.clone(), now, true)),
+        })
     }
 
     pub fn ticket(&self, result: &ToolResult, part: Option<AppliedPart>) -> Result<Ticket, Error> {
@@ -256,19 +262,21 @@ fn different(
 
 /// The reason why nothing was committed.
 enum NotCommitted {
-    Lost(StoreError),
     /// The changes differ from the reviewed ones.
     Different,
-    /// Inputs of the action have changed.
-    Stale(Vec<StaleFile>),
-    Unreadable(Error),
-    /// The approver rejected it, with the reason.
-    Refused(String),
+    /// A check failed, or the claim is lost.
+    Failed(Error),
     Commit(CommitError),
 }
 
 impl From<CommitError> for NotCommitted {
     fn from(error: CommitError) -> Self {
         NotCommitted::Commit(error)
+    }
+}
+
+impl From<StoreError> for NotCommitted {
+    fn from(error: StoreError) -> Self {
+        NotCommitted::Failed(error.into())
     }
 }

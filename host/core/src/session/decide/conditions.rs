@@ -6,7 +6,7 @@ use airlock_model::pending::PendingAction;
 use airlock_model::policy::Policy;
 
 use crate::instance::Conditions;
-use crate::session::review::new_seed;
+use crate::instance::new_seed;
 
 /// Returns the conditions of the action's rehearsal, except for what the policy grants. If the
 /// result of an apply under granted conditions differs from the review, the next decision is about

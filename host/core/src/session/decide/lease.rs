@@ -46,31 +46,6 @@ impl<'a> HeldLease<'a> {
         }
     }
 
-    /// Runs `work` and renews the lease until it finishes. `work` is borrowed, because moving it
-    /// would copy kilobytes.
-    ///
-    /// # Errors
-    /// [`StoreError::LeaseLost`] if the lease could not be renewed in time. The work was then
-    /// dropped in the middle, because another process may do it now.
-    pub async fn during<T>(
-        &self,
-        mut work: Pin<&mut impl Future<Output = T>>,
-    ) -> Result<T, StoreError> {
-        let Some((lease_time, began)) = self.lasts else {
-            return Ok(work.await);
-        };
-        // Most decisions finish at the first poll and need no timers.
-        let first = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
-        if let Poll::Ready(done) = first {
-            return Ok(done);
-        }
-        tokio::select! {
-            biased;
-            done = work => Ok(done),
-            lost = self.keep_renewing(began, lease_time) => Err(lost),
-        }
-    }
-
     /// Renews the lease until it is lost, and returns the error. Leases that don't expire are never
     /// lost.
     async fn losing(&self) -> StoreError {
@@ -177,14 +152,21 @@ impl<'a> HeldLease<'a> {
     }
 }
 
-/// Runs `work` and renews all these leases until it finishes.
+/// Runs `work` and renews these leases until it finishes. `work` is borrowed, because moving it
+/// would copy kilobytes.
 ///
 /// # Errors
-/// See [`HeldLease::during`].
-pub(super) async fn during_all<T>(
+/// [`StoreError::LeaseLost`] if a lease could not be renewed in time. The work was then dropped in
+/// the middle, because another process may do it now.
+pub(super) async fn while_renewing<T>(
     leases: &[&HeldLease<'_>],
-    work: Pin<&mut impl Future<Output = T>>,
+    mut work: Pin<&mut impl Future<Output = T>>,
 ) -> Result<T, StoreError> {
+    // Most decisions finish at the first poll and need no timers.
+    let first = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
+    if let Poll::Ready(done) = first {
+        return Ok(done);
+    }
     let losing = leases.iter().map(|lease| Box::pin(lease.losing()));
     tokio::select! {
         biased;

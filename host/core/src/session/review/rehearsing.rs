@@ -9,7 +9,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use airlock_model::effects::{ActionEffects, Effects, EffectsRecord, Seed};
+use airlock_model::content::ToolResult;
+use airlock_model::effects::{ActionEffects, Answer, Effects, EffectsRecord, Seed};
 use airlock_model::error::{Error, HostError};
 use airlock_model::event::ToolFunction;
 use airlock_model::pending::{ActionId, PendingAction, StackedAction};
@@ -21,8 +22,8 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
 use super::Reviews;
-use crate::instance::{Call, Conditions, LookedAt};
-use crate::producer::Producer;
+use crate::instance::{Call, Conditions, LookedAt, new_seed};
+use crate::producer::{Draft, Producer};
 use crate::workspace::WorkspaceFolder;
 use crate::world::DecidedAction;
 use reading::{read_changes, unverified};
@@ -31,9 +32,6 @@ use under_way::UnderWay;
 
 /// The time for which a call waits for the rehearsal of the actions it pushed.
 const REHEARSAL_WAIT: Duration = Duration::from_secs(2);
-
-/// The reason that a tool gets in a rehearsal.
-pub(super) const REASON: &str = "rehearsal";
 
 /// Possible cause of a failure, if the plugin's calls have left something in `/scratch`.
 const STAGED: &str = " (`/scratch` is empty when a durable action is applied, whatever its call has left there: what applying needs belongs into its state)";
@@ -57,8 +55,8 @@ struct Rehearsal {
     /// The result of an earlier rehearsal.
     before: Option<EffectsRecord>,
     keeping: Keeping,
-    /// The effects, if the call that pushed the action produced them itself. The layer is open.
-    drafted: Option<View>,
+    /// The effects, if the call that pushed the action produced them itself.
+    drafted: Option<Draft>,
 }
 
 impl Reviews {
@@ -148,7 +146,7 @@ impl Reviews {
         &self,
         producer: &Producer,
         pushed: &[Arc<PendingAction>],
-        drafted: Option<View>,
+        drafted: Option<Draft>,
     ) -> Vec<ActionEffects> {
         let rehearsals: Vec<Rehearsal> = pushed
             .iter()
@@ -244,7 +242,9 @@ impl Reviews {
     async fn rehearse(self, rehearsal: Rehearsal, spent: Duration) -> EffectsRecord {
         let action = &*rehearsal.action;
         let before = rehearsal.before.as_ref();
-        let seed = match before.map_or_else(new_seed, |before| Ok(before.seed.clone())) {
+        let run = rehearsal.drafted.as_ref().and_then(|it| it.run.as_ref());
+        let known = run.map(|it| &it.seed).or(before.map(|before| &before.seed));
+        let seed = match known.map_or_else(new_seed, |seed| Ok(seed.clone())) {
             Ok(seed) => seed,
             Err(error) => {
                 let effects = Effects::unverified(format!("there is no randomness: {error}"));
@@ -277,9 +277,15 @@ impl Reviews {
         spent: Duration,
     ) -> (Effects, Option<Fingerprints>) {
         let action = &*rehearsal.action;
-        if let Some(drafted) = &rehearsal.drafted {
-            let (drafted, looked_at) = (drafted.clone(), LookedAt::default());
-            return self.read(drafted, looked_at, &rehearsal.folder).await;
+        if let Some(Draft { changes, run }) = &rehearsal.drafted {
+            let looked_at = run.as_ref().map(|it| it.looked_at.clone());
+            let read = self.read(
+                changes.clone(),
+                looked_at.unwrap_or_default(),
+                run.as_ref().map(|it| &it.result),
+                rehearsal,
+            );
+            return read.await;
         }
         let most = self.base.limits().call_time;
         if spent >= most {
@@ -301,7 +307,7 @@ impl Reviews {
         };
         let resolution = DecidedAction {
             state: guest_state.as_deref(),
-            ..DecidedAction::of(action, REASON, rehearsal.attempts + 1)
+            ..DecidedAction::of(action, Answer::REASON, rehearsal.attempts + 1)
         };
         let conditions = Conditions::new(seed.clone(), action.pushed_at);
         let producer = &rehearsal.producer;
@@ -323,18 +329,24 @@ impl Reviews {
             let nothing = Fingerprints::default();
             return (Effects::verified(Vec::new()), Some(nothing));
         };
-        let looked_at = rehearsed.looked_at;
-        self.read(changes, looked_at, &rehearsal.folder).await
+        let (looked_at, result) = (rehearsed.looked_at, Some(&rehearsed.result));
+        self.read(changes, looked_at, result, rehearsal).await
     }
 
     async fn read(
         &self,
         changes: View,
         looked_at: LookedAt,
-        folder: &Arc<WorkspaceFolder>,
+        result: Option<&ToolResult>,
+        rehearsal: &Rehearsal,
     ) -> (Effects, Option<Fingerprints>) {
-        let (mut effects, read) = read_changes(changes, looked_at, Arc::clone(folder)).await;
+        let folder = Arc::clone(&rehearsal.folder);
+        let (mut effects, read) = read_changes(changes, looked_at, folder).await;
         effects.beyond_undo = self.base.place.is_beyond_undo(&effects);
+        let policy = rehearsal.producer.policy();
+        if effects.verified && !policy.real_time && !policy.fresh_randomness {
+            effects.answer = result.map(Answer::of);
+        }
         (effects, read)
     }
 
@@ -345,10 +357,4 @@ impl Reviews {
             .guest_state(self.base.id(), &action.id)
             .await?)
     }
-}
-
-pub(in crate::session) fn new_seed() -> Result<Seed, getrandom::Error> {
-    let mut seed = [0; 32];
-    getrandom::fill(&mut seed)?;
-    Ok(Seed::new(seed))
 }

@@ -42,16 +42,6 @@ impl Recheck {
     }
 }
 
-impl Recheck {
-    /// Returns the error for an answer against the commit.
-    pub fn refused(&self, reason: String) -> Error {
-        Error::Refused {
-            action: Box::new(NamedAction::from(&*self.action)),
-            reason,
-        }
-    }
-}
-
 impl Committing<'_> {
     /// Returns `None` if the session has no approver.
     pub fn recheck(&self) -> Option<Recheck> {

@@ -1,0 +1,141 @@
+//! The answer of an apply, as its rehearsal gave it.
+
+use serde::{Deserialize, Serialize};
+
+use super::is_false;
+use crate::content::{Content, ToolResult};
+use crate::digest::Digest;
+use crate::json::Json;
+
+/// The longest answer that is kept for reviewers, in bytes.
+const MAX_KEPT: usize = 64 << 10;
+
+/// What an apply will answer: what `apply` returned in the rehearsal. The apply is refused if it
+/// answers something else.
+///
+/// The tool doesn't know the reason of the decision yet. Where the answer repeats it, the rehearsal
+/// has [`REASON`](Self::REASON).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Answer {
+    /// The digest of the answer.
+    pub digest: Digest,
+    /// True if the answer has the reason of the decision in it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub has_reason: bool,
+    /// The answer. `None` if it is longer than 64 KiB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<KeptAnswer>,
+}
+
+/// An answer that is short enough to be kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct KeptAnswer {
+    /// Blocks for the model.
+    pub content: Vec<Content>,
+    /// Details for programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<Json>,
+}
+
+impl Answer {
+    /// The reason that a tool gets in a rehearsal.
+    pub const REASON: &str = "rehearsal";
+
+    /// Creates the answer of a tool, from its result.
+    pub fn of(result: &ToolResult) -> Self {
+        let kept = KeptAnswer {
+            content: result.content.clone(),
+            details: result.details.clone(),
+        };
+        let details = result.details.as_ref().map_or("", Json::as_str);
+        let content = result.content.iter();
+        let bytes = content.map(Content::byte_length).sum::<usize>() + details.len();
+        let texts = result.content.iter().filter_map(Content::as_text);
+        let mut texts = texts.chain([details]);
+        let has_reason = texts.any(|text| text.contains(Self::REASON));
+        Self {
+            has_reason,
+            digest: kept.digest(),
+            kept: (bytes <= MAX_KEPT).then_some(kept),
+        }
+    }
+
+    /// Returns whether this is the answer of an apply, decided for this reason. A long answer that
+    /// has the reason in it can't be compared, and counts as the same.
+    pub fn is_of(&self, result: &ToolResult, reason: &str) -> bool {
+        let now = Self::of(result);
+        if self.digest == now.digest {
+            return true;
+        }
+        if !self.has_reason {
+            return false;
+        }
+        let Some(kept) = &self.kept else {
+            return true;
+        };
+        kept.with_reason(reason).digest() == now.digest
+    }
+}
+
+impl KeptAnswer {
+    fn digest(&self) -> Digest {
+        // Texts and bytes can always be written as JSON.
+        Digest::of(&serde_json::to_vec(&(&self.content, &self.details)).unwrap_or_default())
+    }
+
+    /// Puts the reason of a decision in the place of that of the rehearsal.
+    fn with_reason(&self, reason: &str) -> Self {
+        let content = self.content.iter().map(|content| match content {
+            Content::Text { text } => Content::text(text.replace(Answer::REASON, reason)),
+            other => other.clone(),
+        });
+        let in_json = serde_json::to_string(reason).unwrap_or_default();
+        let in_json = in_json.trim_matches('"');
+        let details = self.details.as_ref();
+        let details = details.map(|it| it.as_str().replace(Answer::REASON, in_json));
+        Self {
+            content: content.collect(),
+            details: details.and_then(|text| Json::checked(&text).ok()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_the_same_with_the_reason_of_the_decision() {
+        let check = |rehearsed: &str, now: &str, expected| {
+            let answer = Answer::of(&ToolResult::text(rehearsed));
+            let now = ToolResult::text(now);
+            assert_eq!(answer.is_of(&now, "it is \"right\""), expected, "{now:?}");
+        };
+        check("Renamed 2 files", "Renamed 2 files", true);
+        check("Renamed 2 files", "Renamed 3 files", false);
+        check(
+            "Done. Reason: rehearsal",
+            "Done. Reason: it is \"right\"",
+            true,
+        );
+        check("Done. Reason: rehearsal", "Done. Reason: rehearsal", true);
+        check("Done. Reason: rehearsal", "Done. Reason: another", false);
+        let long = format!("{} rehearsal", "x".repeat(MAX_KEPT));
+        check(&long, "something else", true);
+        check(&"x".repeat(MAX_KEPT + 1), "something else", false);
+        check(&"x".repeat(MAX_KEPT + 1), &"x".repeat(MAX_KEPT + 1), true);
+
+        let details = |text| ToolResult {
+            content: Vec::new(),
+            details: Some(Json::checked(text).unwrap()),
+        };
+        let answer = Answer::of(&details(r#"{"reason": "rehearsal"}"#));
+        let now = details(r#"{"reason": "it is \"right\""}"#);
+        assert!(answer.is_of(&now, "it is \"right\""));
+        assert!(!answer.is_of(&details("{}"), ""));
+    }
+}
