@@ -3,6 +3,7 @@
 mod actions;
 #[cfg(feature = "author")]
 mod build;
+pub mod command_line;
 pub mod completing;
 mod config;
 pub mod configured;
@@ -148,6 +149,11 @@ pub struct RunArgs {
     /// The tool's name, if the plugin has several
     #[arg(add = ArgValueCompleter::new(Tools))]
     pub tool: Option<String>,
+
+    /// Run a program for WASI (`wasi:cli/command`) instead of a plugin; its arguments follow after
+    /// `--`
+    #[arg(long, value_name = "COMPONENT", conflicts_with = "plugin")]
+    pub command: Option<OsString>,
 
     /// The tool's params: JSON, `@FILE`, or `-` for standard input. Or give each as an option, such
     /// as `--files '*.jpeg'`: `airlock run PLUGIN --help` lists them

@@ -12,7 +12,6 @@ mod rules;
 mod terminal;
 
 use std::env;
-use std::ffi::OsString;
 #[cfg(feature = "serve")]
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
@@ -46,7 +45,7 @@ fn main() -> ExitCode {
     if args::completing::answer() {
         return Exit::Done.into();
     }
-    let words: Vec<OsString> = env::args_os().collect();
+    let words = args::command_line::expanded(env::args_os().collect());
     let exit = match RunLine::of(&words) {
         Some(line) => answer_line(line),
         None => match Cli::try_parse_from(&words) {

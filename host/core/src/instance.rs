@@ -1,6 +1,7 @@
 //! A live guest: its store, its resource usage, its imports, and how calls into it end.
 
 mod call;
+mod captured;
 mod clock;
 mod conditions;
 mod failure;

@@ -77,7 +77,7 @@ pub mod limits {
 pub mod load {
     pub use crate::load_error::LoadError;
     pub use crate::plugin::Misfit;
-    pub use crate::world::WORLD_VERSION;
+    pub use crate::world::{COMMAND_TOOL, WORLD_VERSION, World};
 }
 
 /// Actions on a session's stack, and decisions about them.

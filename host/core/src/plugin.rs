@@ -20,7 +20,7 @@ use crate::engine::Engine;
 use crate::instance::State;
 use crate::load_error::LoadError;
 use crate::reserved::{ToolNames, leave_out_reserved};
-use crate::world::GuestPre;
+use crate::world::{GuestPre, World};
 
 pub(crate) use definition::checked_native;
 use linked::Linked;
@@ -50,7 +50,7 @@ pub(crate) struct PluginInner {
 pub(crate) struct Loaded {
     digest: Digest,
     bytes: Bytes,
-    world_version: String,
+    world: World,
     imports: Vec<String>,
     tools: Vec<LoadedTool>,
     rejected: Vec<RejectedTool>,
@@ -122,9 +122,9 @@ impl Plugin {
         self.inner.source.bytes.len()
     }
 
-    /// Returns the version of the package `airlock:tool` that the component was built for.
-    pub fn world_version(&self) -> &str {
-        &self.inner.loaded.world_version
+    /// Returns the world that the component was built for.
+    pub fn world(&self) -> &World {
+        &self.inner.loaded.world
     }
 
     /// Returns the interfaces that the component imports, sorted.

@@ -4,8 +4,10 @@
 //! has its exports. Each version is a file that translates, and only it knows its bindings.
 //! `plugin/fit.rs` determines the version of a component before compiling it.
 
+mod command;
 mod v0_1;
 
+use std::fmt;
 use std::future::Future;
 
 use airlock_model::content::Content;
@@ -13,10 +15,14 @@ use airlock_model::error::Error;
 use airlock_model::event::LogLevel;
 use airlock_model::pending::{ActionId, PendingAction};
 use airlock_model::tool::ToolTraits;
+use serde::{Deserialize, Serialize};
 use wasmtime::component::{InstancePre, Linker};
 use wasmtime::{AsContextMut, Store};
+use wasmtime_wasi::p2::bindings::{Command, CommandPre};
 
 use crate::pushing::{PushError, PushRequest};
+pub use command::COMMAND_TOOL;
+pub(crate) use command::{CommandLine, CommandOutput};
 
 /// The newest version of the package `airlock:tool` that this host implements.
 pub const WORLD_VERSION: &str = "0.1.0";
@@ -24,6 +30,30 @@ pub const WORLD_VERSION: &str = "0.1.0";
 /// The supported versions of components, without patch numbers. Before 1.0, a minor version may
 /// change anything, and a patch nothing.
 pub(crate) const TAKEN: &[&str] = &["0.1"];
+
+/// The world that a component was built for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum World {
+    /// `airlock:tool/custom-tool`.
+    CustomTool {
+        /// The version of the package `airlock:tool`.
+        version: String,
+    },
+    /// `wasi:cli/command@0.2`: a program that knows nothing of Airlock. Its one tool takes a
+    /// command line, and is named [`COMMAND_TOOL`].
+    Command,
+}
+
+/// Formats the full name.
+impl fmt::Display for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            World::CustomTool { version } => write!(f, "airlock:tool/custom-tool@{version}"),
+            World::Command => f.write_str("wasi:cli/command@0.2"),
+        }
+    }
+}
 
 /// Returns whether this host accepts components that were built for this version.
 pub(crate) fn takes(version: &str) -> bool {
@@ -52,6 +82,9 @@ pub(crate) trait Host: Send {
 
     /// Returns the conversation; `None` while a plugin is being loaded.
     fn session(&mut self) -> Option<SessionInfo>;
+
+    /// Takes what a program has written to its standard output and error.
+    fn take_output(&mut self) -> CommandOutput;
 }
 
 /// The conversation, as a guest sees it.
@@ -119,12 +152,20 @@ pub(crate) fn add_to_linker<T: Host + 'static>(linker: &mut Linker<T>) -> wasmti
 pub(crate) enum GuestPre<T: 'static> {
     /// Built for `airlock:tool@0.1`.
     V0_1(v0_1::CustomToolPre<T>),
+    /// A program.
+    Command(CommandPre<T>),
 }
 
-impl<T: Send + 'static> GuestPre<T> {
+impl<T: Host + 'static> GuestPre<T> {
     /// # Errors
     /// If the types of its exports don't match the world.
     pub fn new(linked: InstancePre<T>) -> wasmtime::Result<Self> {
+        let component = linked.component().component_type();
+        let exports = component.exports(linked.engine());
+        let is_command = is_command(exports.map(|(name, _)| name));
+        if is_command {
+            return CommandPre::new(linked).map(GuestPre::Command);
+        }
         v0_1::CustomToolPre::new(linked).map(GuestPre::V0_1)
     }
 
@@ -132,6 +173,7 @@ impl<T: Send + 'static> GuestPre<T> {
     pub async fn instantiate(&self, store: impl AsContextMut<Data = T>) -> wasmtime::Result<Guest> {
         match self {
             GuestPre::V0_1(linked) => linked.instantiate_async(store).await.map(Guest::V0_1),
+            GuestPre::Command(linked) => linked.instantiate_async(store).await.map(Guest::Command),
         }
     }
 }
@@ -140,19 +182,35 @@ impl<T: Send + 'static> GuestPre<T> {
 pub(crate) enum Guest {
     /// Built for `airlock:tool@0.1`.
     V0_1(v0_1::CustomTool),
+    /// A program, which can run once.
+    Command(Command),
+}
+
+/// Returns whether a component with these exports is a program, rather than built for the package
+/// `airlock:tool`.
+pub(crate) fn is_command<'a>(exports: impl Iterator<Item = &'a str>) -> bool {
+    let mut runs = false;
+    for export in exports {
+        if export.starts_with("airlock:tool/") {
+            return false;
+        }
+        runs |= export.starts_with("wasi:cli/run@0.2.");
+    }
+    runs
 }
 
 impl Guest {
-    pub async fn definitions<T: Send>(
+    pub async fn definitions<T: Host>(
         &self,
         store: &mut Store<T>,
     ) -> wasmtime::Result<Vec<Definition>> {
         match self {
             Guest::V0_1(guest) => v0_1::definitions(guest, store).await,
+            Guest::Command(_) => Ok(vec![command::definition()]),
         }
     }
 
-    pub async fn execute<T: Send>(
+    pub async fn execute<T: Host>(
         &self,
         store: &mut Store<T>,
         call_id: &str,
@@ -161,26 +219,30 @@ impl Guest {
     ) -> wasmtime::Result<Result<Returned, Complaint>> {
         match self {
             Guest::V0_1(guest) => v0_1::execute(guest, store, call_id, tool, params).await,
+            // Its command line is that of the instance.
+            Guest::Command(guest) => command::run(guest, store).await,
         }
     }
 
-    pub async fn apply<T: Send>(
+    pub async fn apply<T: Host>(
         &self,
         store: &mut Store<T>,
         decided: &DecidedAction<'_>,
     ) -> wasmtime::Result<Result<Returned, Complaint>> {
         match self {
             Guest::V0_1(guest) => v0_1::apply(guest, store, decided).await,
+            Guest::Command(guest) => command::run(guest, store).await,
         }
     }
 
-    pub async fn reject<T: Send>(
+    pub async fn reject<T: Host>(
         &self,
         store: &mut Store<T>,
         decided: &DecidedAction<'_>,
     ) -> wasmtime::Result<Result<Option<Returned>, Complaint>> {
         match self {
             Guest::V0_1(guest) => v0_1::reject(guest, store, decided).await,
+            Guest::Command(_) => Ok(Ok(None)),
         }
     }
 }

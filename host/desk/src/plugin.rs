@@ -2,6 +2,7 @@
 
 mod bundled;
 mod loaded;
+mod module;
 
 use std::borrow::Cow;
 use std::env;
@@ -26,7 +27,7 @@ const MAX_PLUGIN_BYTES: u64 = 1 << 30;
 /// The source of the tools that a user named.
 #[derive(Debug, Clone, Copy)]
 pub enum Source<'a> {
-    /// A component's file.
+    /// The file of a component, or of a program for WASI preview 1.
     File(&'a Path),
     /// A plugin that is bundled with the program.
     Bundled(&'static Bundled),
@@ -89,7 +90,10 @@ impl<'a> Source<'a> {
         engine: impl FnOnce() -> Result<Engine, airlock_host::Error>,
     ) -> Result<Loaded, Error> {
         let plugin = match self {
-            Source::File(path) => Plugin::load(&engine()?, path).await?,
+            Source::File(path) => match module::component_of(path, MAX_PLUGIN_BYTES)? {
+                Some(component) => Plugin::from_bytes(&engine()?, self.name(), component).await?,
+                None => Plugin::load(&engine()?, path).await?,
+            },
             Source::Bundled(bundled) => match bundled.kind {
                 BundledKind::Component { bytes, .. } => {
                     Plugin::from_bytes(&engine()?, bundled.name, bytes).await?

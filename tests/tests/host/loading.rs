@@ -1,6 +1,6 @@
 //! What is loaded, what is left out, and what is refused.
 
-use airlock_host::load::WORLD_VERSION;
+use airlock_host::load::{WORLD_VERSION, World};
 use airlock_host::{Engine, Plugin, Session};
 use airlock_tests::{component, engine, load_fresh, plugin, wat};
 
@@ -11,7 +11,8 @@ async fn a_plugin_knows_what_it_is() {
     assert_eq!(puppet.name(), "puppet");
     assert_eq!(puppet.digest(), airlock_host::digest::Digest::of(&bytes));
     assert_eq!(puppet.size(), bytes.len());
-    assert_eq!(puppet.world_version(), WORLD_VERSION);
+    let version = WORLD_VERSION.to_owned();
+    assert_eq!(*puppet.world(), World::CustomTool { version });
     assert!(
         puppet
             .imports()

@@ -3,6 +3,7 @@
 mod approving;
 mod batch_rename;
 mod cache;
+mod commands;
 mod conditions;
 mod denying;
 mod durable;

@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::fmt::Display;
 
 use airlock_desk::plugin::Loaded;
-use airlock_host::load::WORLD_VERSION;
+use airlock_host::load::{WORLD_VERSION, World};
 use airlock_host::tool::{ToolDefinition, portable};
 use airlock_host::{Limits, Plugin, Policy};
 use airlock_render::{Block, Line, Role};
@@ -67,16 +67,24 @@ pub async fn inspect(
 /// Named facts.
 type Facts = Vec<(&'static str, String)>;
 
-/// Returns the world's full name.
+/// Returns the full name of the world of tools.
 fn world(version: impl Display) -> String {
     format!("airlock:tool/custom-tool@{version}")
+}
+
+/// Returns the version of the world of tools that a plugin was built for.
+fn version(plugin: &Plugin) -> Option<&str> {
+    match plugin.world() {
+        World::CustomTool { version } => Some(version),
+        _ => None,
+    }
 }
 
 fn facts_of_plugin(plugin: &Plugin, policy: &Policy) -> Facts {
     vec![
         ("digest", plugin.digest().to_string()),
         ("size", format!("{} bytes", thousands(plugin.size()))),
-        ("world", world(plugin.world_version())),
+        ("world", plugin.world().to_string()),
         ("granted", policy.to_string()),
         ("imports", plugin.imports().join("\n")),
     ]
@@ -87,7 +95,7 @@ fn describe_plugin<'a>(plugin: &'a Plugin, policy: &Policy) -> PluginFacts<'a> {
         digest: plugin.digest().to_string(),
         // A loaded plugin fits.
         fit: Some(Fit {
-            built_for: Some(plugin.world_version()),
+            built_for: version(plugin),
             differences: Vec::new(),
             world: world(WORLD_VERSION),
         }),
@@ -99,7 +107,7 @@ fn describe_plugin<'a>(plugin: &'a Plugin, policy: &Policy) -> PluginFacts<'a> {
         native: None,
         size: Some(plugin.size()),
         state_version: None,
-        world_version: Some(plugin.world_version()),
+        world_version: version(plugin),
     }
 }
 

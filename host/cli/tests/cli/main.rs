@@ -9,6 +9,7 @@ mod ast_edit;
 mod ast_edit_hostile;
 mod basics;
 mod building;
+mod commands;
 mod compiling;
 #[cfg(unix)]
 mod configuration;

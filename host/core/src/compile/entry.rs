@@ -14,11 +14,12 @@ use wasmtime::component::Component;
 
 use super::frozen::Frozen;
 use crate::runtime::code_compatibility;
+use crate::world::World;
 
 /// The facts about a component that loading finds and entries store.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Facts {
-    pub world_version: String,
+    pub world: World,
     pub imports: Vec<String>,
     pub tools: Vec<ToolDefinition>,
     pub rejected: Vec<RejectedTool>,
@@ -35,7 +36,7 @@ pub(crate) struct Entry {
 pub(super) const ENDING: &str = ".compiled";
 
 /// Changes with the layout of an entry and with the checks that its definitions have passed.
-const LAYOUT: &[u8; 16] = b"airlock-entry-3\n";
+const LAYOUT: &[u8; 16] = b"airlock-entry-4\n";
 
 const DIGEST_BYTES: usize = 32;
 const LABEL_BYTES: usize = blake3::OUT_LEN;

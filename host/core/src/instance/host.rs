@@ -9,7 +9,7 @@ use airlock_model::tool::RESOLVE;
 use super::state::{Export, State};
 use crate::pushing::{ONLY_DURING_EXECUTE, PushContext, PushError, PushRequest, STORE_UNAVAILABLE};
 use crate::reserved::is_reserved;
-use crate::world::{Host, SessionInfo};
+use crate::world::{CommandOutput, Host, SessionInfo};
 
 impl Host for State {
     async fn push(&mut self, pushed: PushRequest) -> Result<ActionId, PushError> {
@@ -55,6 +55,10 @@ impl Host for State {
     fn is_cancelled(&mut self) -> bool {
         let cancel = self.cancel.as_ref();
         cancel.is_some_and(|cancel| cancel.is_cancelled())
+    }
+
+    fn take_output(&mut self) -> CommandOutput {
+        State::take_output(self)
     }
 
     fn session(&mut self) -> Option<SessionInfo> {

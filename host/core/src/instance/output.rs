@@ -13,6 +13,7 @@ use wasmtime_wasi::async_trait;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamError, StreamResult};
 
+use super::captured::Captured;
 use super::state::InstanceContext;
 use crate::pushing::SessionContext;
 
@@ -203,21 +204,21 @@ fn cut(mut message: String, most: usize) -> String {
     message
 }
 
-/// The guest's standard output or error, split into log lines.
+/// The guest's standard output or error.
 #[derive(Clone)]
-pub(super) struct GuestOutput {
-    log: GuestLog,
-    level: LogLevel,
+pub(super) enum GuestOutput {
+    /// Split into log lines.
+    Logged(GuestLog, LogLevel),
+    /// Kept, because it is the result.
+    Captured(Captured),
 }
 
 impl GuestOutput {
-    pub fn new(log: &GuestLog, level: LogLevel) -> Self {
-        let log = log.clone();
-        Self { log, level }
-    }
-
     fn write(&self, bytes: &[u8]) {
-        self.log.lock().write(self.level, bytes);
+        match self {
+            GuestOutput::Logged(log, level) => log.lock().write(*level, bytes),
+            GuestOutput::Captured(captured) => captured.write(bytes),
+        }
     }
 }
 

@@ -13,9 +13,11 @@ use tokio_util::sync::CancellationToken;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::clocks::WasiClocksCtxView;
 use wasmtime_wasi::filesystem::WasiFilesystemCtxView;
-use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+use wasmtime_wasi::p2::pipe::MemoryInputPipe;
+use wasmtime_wasi::{WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView};
 
 use super::call::Call;
+use super::captured::Captured;
 use super::clock::{MonotonicView, OwnClock};
 use super::conditions::{Conditions, LookedAt};
 use super::network::NetworkView;
@@ -24,6 +26,7 @@ use super::usage::Usage;
 use crate::pushing::{SessionContext, StagedActions};
 use crate::reserved::ToolNames;
 use crate::workspace::{Files, FilesView, LeftOut, Roots};
+use crate::world::{CommandLine, CommandOutput};
 
 /// The owner of an instance: its plugin, its session, and its limits.
 pub(crate) struct InstanceContext {
@@ -38,6 +41,8 @@ pub(crate) struct InstanceContext {
     pub session: Option<Arc<SessionContext>>,
     /// `None` to use the machine's own clock and randomness.
     pub conditions: Option<Conditions>,
+    /// The command line, if the guest is a program that runs.
+    pub command: Option<CommandLine>,
 }
 
 /// The actions whose preview exists only in the memory of a plugin's live instance.
@@ -100,6 +105,8 @@ pub(crate) struct State {
     network_attempts: u64,
     /// `None` to use the machine's own clock.
     clock: Option<OwnClock>,
+    /// The output of a program. `None` for other guests, whose output is logged.
+    output: Option<[Captured; 2]>,
     pub usage: Usage,
     pub looked_at: LookedAt,
     pub context: InstanceContext,
@@ -123,13 +130,20 @@ impl State {
         // running after a call is dropped.
         wasi.allow_blocking_current_thread(true)
             .max_random_size(1 << 16)
-            .initial_cwd("/workspace")
-            .stdout(GuestOutput::new(&log, LogLevel::Info))
-            .stderr(GuestOutput::new(&log, LogLevel::Warn));
+            .initial_cwd("/workspace");
+        let output = match &context.command {
+            None => {
+                wasi.stdout(GuestOutput::Logged(log.clone(), LogLevel::Info))
+                    .stderr(GuestOutput::Logged(log.clone(), LogLevel::Warn));
+                None
+            }
+            Some(line) => Some(captured(line, &context.plugin.name, &mut wasi)),
+        };
         let conditions = context.conditions.as_ref();
         let looked_at = conditions.map(|conditions| conditions.hold(&mut wasi));
         Self {
             wasi: wasi.build(),
+            output,
             looked_at: looked_at.unwrap_or_default(),
             table,
             files: Files::new(
@@ -174,6 +188,17 @@ impl State {
     /// Returns the workspace changes of the last call that are still to be committed.
     pub fn changes(&self) -> Option<View> {
         self.files.changes()
+    }
+
+    /// Takes what a program has written.
+    pub fn take_output(&mut self) -> CommandOutput {
+        let Some([stdout, stderr]) = &self.output else {
+            return CommandOutput::default();
+        };
+        CommandOutput {
+            stdout: stdout.take(),
+            stderr: stderr.take(),
+        }
     }
 
     /// Takes the actions that the last call pushed, with the files it read.
@@ -230,6 +255,18 @@ impl State {
             files: &mut self.files,
         }
     }
+}
+
+/// Gives a program its command line, and captures its output.
+fn captured(line: &CommandLine, name: &str, wasi: &mut WasiCtxBuilder) -> [Captured; 2] {
+    let output = [(); 2].map(|()| Captured::default());
+    let [stdout, stderr] = output.clone().map(GuestOutput::Captured);
+    wasi.arg(name)
+        .args(&line.args)
+        .stdin(MemoryInputPipe::new(line.stdin.clone()))
+        .stdout(stdout)
+        .stderr(stderr);
+    output
 }
 
 impl Drop for State {

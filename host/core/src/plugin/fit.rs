@@ -1,7 +1,7 @@
 //! Checks whether a component matches the world, and finds the item that doesn't.
 
 use crate::compile::outline::Outline;
-use crate::world::{TAKEN, WORLD_VERSION, takes};
+use crate::world::{TAKEN, WORLD_VERSION, World, is_command, takes};
 
 /// Replaces the version of a name without one.
 const UNVERSIONED: &str = "without a version";
@@ -44,8 +44,7 @@ const WASI: [&str; 27] = [
 
 /// The result of checking a component's outline.
 pub(crate) struct Fit {
-    /// The version of the package that it was built for.
-    pub version: String,
+    pub world: World,
     /// Its imports, sorted.
     pub imports: Vec<String>,
 }
@@ -60,8 +59,9 @@ pub(crate) fn check(mut outline: Outline) -> Result<Fit, String> {
     if let Some(other) = versions().find(|version| !takes(version)) {
         return Err(other_world(other));
     }
+    let is_program = is_command(exports());
     for wanted in EXPORTS {
-        if !exports().any(|name| interface_of_world(name) == Some(wanted)) {
+        if !is_program && !exports().any(|name| interface_of_world(name) == Some(wanted)) {
             return Err(format!(
                 "it doesn't export `{PACKAGE}{wanted}@{WORLD_VERSION}`"
             ));
@@ -80,10 +80,15 @@ pub(crate) fn check(mut outline: Outline) -> Result<Fit, String> {
             return Err(not_offered(&import.name));
         }
     }
-    let version = versions().next().unwrap_or(WORLD_VERSION).to_owned();
+    let world = if is_program {
+        World::Command
+    } else {
+        let version = versions().next().unwrap_or(WORLD_VERSION).to_owned();
+        World::CustomTool { version }
+    };
     let imports = outline.imports.into_iter().map(|import| import.name);
     Ok(Fit {
-        version,
+        world,
         imports: imports.collect(),
     })
 }

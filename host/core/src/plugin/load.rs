@@ -134,7 +134,7 @@ fn loaded(
         digest,
         bytes,
         names: Arc::new(names),
-        world_version: facts.world_version,
+        world: facts.world,
         imports: facts.imports,
         tools: tools
             .into_iter()
@@ -176,7 +176,7 @@ fn make<'a>(engine: &'a Engine, source: &'a PluginBytes) -> BoxFuture<'a, Result
             return Err(LoadError::NoTools { plugin, rejected });
         }
         let facts = Facts {
-            world_version: built_for.version,
+            world: built_for.world,
             imports: built_for.imports,
             tools,
             rejected,
@@ -244,6 +244,7 @@ pub(super) fn ask_for_tools<'a>(
             volatile: VolatileActions::default(),
             session: None,
             conditions: None,
+            command: None,
         };
         let answer = async {
             let memory = tenant.memory(engine.live().memory());

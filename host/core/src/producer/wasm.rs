@@ -1,5 +1,6 @@
 //! The binding of one plugin to one session, with its live instance if there is one.
 
+mod command;
 mod fresh;
 mod roots;
 
@@ -25,7 +26,7 @@ use crate::plugin::Plugin;
 use crate::pushing::{Called, PlaceOfOthers, StagedActions};
 use crate::runtime::{IdleMemory, Reclaim, Reclaimed};
 use crate::workspace::Roots;
-use crate::world::DecidedAction;
+use crate::world::{CommandLine, DecidedAction, World};
 use roots::roots;
 
 pub(crate) struct Binding {
@@ -81,6 +82,9 @@ impl Binding {
         params: &Params<'_>,
         place: Option<&PlaceOfOthers>,
     ) -> Result<Executed, Error> {
+        if *self.plugin.world() == World::Command {
+            return Box::pin(self.execute_command(call, params, place)).await;
+        }
         let mut entered = self.enter(call.cancel).await?;
         let text = params.text().as_str();
         let run = entered.run(async |instance| instance.execute(call, text).await);
@@ -221,7 +225,7 @@ impl Binding {
         &'a self,
         cancel: Option<&'a CancellationToken>,
     ) -> BoxFuture<'a, Result<Box<Instance>, Error>> {
-        Box::pin(self.instance_with(cancel, Arc::clone(&self.roots), None))
+        Box::pin(self.instance_with(cancel, Arc::clone(&self.roots), None, None))
     }
 
     async fn instance_with(
@@ -229,6 +233,7 @@ impl Binding {
         cancel: Option<&CancellationToken>,
         roots: Arc<Roots>,
         conditions: Option<Conditions>,
+        command: Option<CommandLine>,
     ) -> Result<Box<Instance>, Error> {
         let patience = self.context.limits.call_time;
         let live = self.plugin.engine().live();
@@ -258,6 +263,7 @@ impl Binding {
             },
             session: Some(Arc::clone(session)),
             conditions,
+            command,
         };
         Instance::new(
             self.plugin.engine().runtime(),

@@ -8,7 +8,7 @@ use super::Binding;
 use super::roots::roots;
 use crate::instance::{Call, Conditions, Instance, unless_cancelled};
 use crate::producer::{CommitChanges, Rehearsed, committed};
-use crate::world::DecidedAction;
+use crate::world::{CommandLine, DecidedAction, World};
 
 impl Binding {
     /// Applies an action on a layer that is never committed.
@@ -22,7 +22,8 @@ impl Binding {
         conditions: Conditions,
     ) -> Result<Rehearsed, Error> {
         let _turn = unless_cancelled(call.cancel, self.fresh.lock()).await?;
-        let instance = Box::pin(self.fresh_instance(call, conditions)).await?;
+        let instance = self.fresh_instance(call, resolution.state, conditions);
+        let instance = Box::pin(instance).await?;
         let looked_at = instance.looked_at();
         let (instance, result) = instance.rehearse(call, resolution).await;
         let changes = instance.as_ref().and_then(|instance| instance.changes());
@@ -42,7 +43,8 @@ impl Binding {
         commit: &dyn CommitChanges,
     ) -> Result<ToolResult, Error> {
         let _turn = unless_cancelled(call.cancel, self.fresh.lock()).await?;
-        let instance = Box::pin(self.fresh_instance(call, conditions)).await?;
+        let instance = self.fresh_instance(call, resolution.state, conditions);
+        let instance = Box::pin(instance).await?;
         let (instance, result) = instance.apply(call, resolution).await;
         let changes = instance.as_ref().and_then(|instance| instance.changes());
         committed(changes, result, commit).await
@@ -51,10 +53,15 @@ impl Binding {
     async fn fresh_instance(
         &self,
         call: &Call<'_>,
+        state: Option<&[u8]>,
         conditions: Conditions,
     ) -> Result<Box<Instance>, Error> {
+        let command = match self.plugin.world() {
+            World::Command => Some(CommandLine::of_state(state)?),
+            World::CustomTool { .. } => None,
+        };
         let roots = roots(&self.plugin, &self.context)?;
-        self.instance_with(call.cancel, roots.into(), Some(conditions))
+        self.instance_with(call.cancel, roots.into(), Some(conditions), command)
             .await
     }
 }

@@ -1,0 +1,87 @@
+//! A line of `run --command`: a program with its arguments, instead of a plugin with params.
+
+use std::ffi::OsString;
+
+use airlock_host::load::COMMAND_TOOL;
+use serde_json::json;
+
+/// Writes `run --command COMPONENT … -- ARGS…` as a line that names the plugin, its tool and the
+/// params. Other lines stay as they are.
+pub fn expanded(words: Vec<OsString>) -> Vec<OsString> {
+    let Some(run) = words.iter().skip(1).position(|word| word == "run") else {
+        return words;
+    };
+    let (mut host, args) = match words.iter().position(|word| word == "--") {
+        Some(end) if end > run => (words[..end].to_vec(), &words[end + 1..]),
+        _ => (words.clone(), &[][..]),
+    };
+    let Some(component) = take_component(&mut host) else {
+        return words;
+    };
+    // Programs of WASI have arguments of Unicode only.
+    let args: Vec<_> = args.iter().map(|arg| arg.to_string_lossy()).collect();
+    let params = json!({ "args": args }).to_string();
+    host.extend(["--".into(), component, COMMAND_TOOL.into(), params.into()]);
+    host
+}
+
+/// Removes `--command` and its value, and returns the value.
+fn take_component(words: &mut Vec<OsString>) -> Option<OsString> {
+    let at = words
+        .iter()
+        .position(|word| word == "--command" || word.to_string_lossy().starts_with("--command="))?;
+    if words[at] == "--command" {
+        let value = words.get(at + 1).cloned()?;
+        words.drain(at..at + 2);
+        return Some(value);
+    }
+    let word = words[at].to_string_lossy().into_owned();
+    let value = word
+        .strip_prefix("--command=")
+        .filter(|value| !value.is_empty())?;
+    words.remove(at);
+    Some(value.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_and_its_arguments_become_a_plugin_and_params() {
+        let check = |line: &str, expected: &[&str]| {
+            let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
+            assert_eq!(expanded(words), expected, "{line}");
+        };
+        let same = |line: &str| check(line, &line.split(' ').collect::<Vec<_>>());
+        check(
+            "airlock run --command sd.wasm -- -s a b.txt",
+            &[
+                "airlock",
+                "run",
+                "--",
+                "sd.wasm",
+                "command",
+                r#"{"args":["-s","a","b.txt"]}"#,
+            ],
+        );
+        check(
+            "airlock -v run --json --command=sd.wasm --stage",
+            &[
+                "airlock",
+                "-v",
+                "run",
+                "--json",
+                "--stage",
+                "--",
+                "sd.wasm",
+                "command",
+                r#"{"args":[]}"#,
+            ],
+        );
+        same("airlock run sd.wasm -- --command x");
+        same("airlock run --command");
+        same("airlock pending");
+        same("airlock run batch-rename --files a");
+    }
+}

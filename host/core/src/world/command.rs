@@ -1,0 +1,114 @@
+//! Programs for the world `wasi:cli/command@0.2`, as tools.
+//!
+//! A program knows nothing of previews and phases. Its params are its command line, which is also
+//! the state of its action; each run has an instance of its own.
+
+use airlock_model::content::Content;
+use airlock_model::error::Error;
+use airlock_model::tool::ToolTraits;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use wasmtime::Store;
+use wasmtime_wasi::I32Exit;
+use wasmtime_wasi::p2::bindings::Command;
+
+use super::{Definition, Host, Returned};
+
+/// The name of the tool that runs a program.
+pub const COMMAND_TOOL: &str = "command";
+
+/// What a run of a program begins with. The params of its tool, as JSON.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CommandLine {
+    /// Its arguments, after its own name.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// The text on its standard input.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stdin: String,
+}
+
+impl CommandLine {
+    /// Reads the state of an action.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] if it is not a command line.
+    pub fn of_state(state: Option<&[u8]>) -> Result<Self, Error> {
+        serde_json::from_slice(state.unwrap_or_default()).map_err(|error| Error::Failed {
+            message: format!("the action's state is not a command line: {error}"),
+        })
+    }
+}
+
+/// What a program wrote, as far as it is kept.
+#[derive(Debug, Default)]
+pub(crate) struct CommandOutput {
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Returns the definition of the tool that runs a program.
+pub(super) fn definition() -> Definition {
+    let parameters = json!({
+        "type": "object",
+        "properties": {
+            "args": {
+                "type": "array",
+                "items": { "type": "string" },
+                "description": "The arguments of the program, after its name. Paths are relative to the workspace",
+            },
+            "stdin": {
+                "type": "string",
+                "description": "The text on its standard input",
+            },
+        },
+        "additionalProperties": false,
+    });
+    Definition {
+        name: COMMAND_TOOL.to_owned(),
+        label: "Command".to_owned(),
+        description: "Runs a program in the workspace. Returns its output and the changes that it would make to files, which are made when they are approved.".to_owned(),
+        parameters: parameters.to_string(),
+        output: None,
+        traits: ToolTraits::default(),
+    }
+}
+
+/// Runs the program.
+pub(super) async fn run<T: Host>(
+    guest: &Command,
+    store: &mut Store<T>,
+) -> wasmtime::Result<Result<Returned, Error>> {
+    let ran = guest.wasi_cli_run().call_run(&mut *store).await;
+    let code = match ran {
+        Ok(Ok(())) => 0,
+        Ok(Err(())) => 1,
+        Err(error) => match error.downcast_ref::<I32Exit>() {
+            Some(I32Exit(code)) => *code,
+            None => return Err(error),
+        },
+    };
+    Ok(Ok(returned(code, store.data_mut().take_output())))
+}
+
+fn returned(code: i32, output: CommandOutput) -> Returned {
+    let CommandOutput { stdout, stderr } = output;
+    let mut content = Vec::new();
+    if !stdout.is_empty() {
+        content.push(Content::text(stdout));
+    }
+    if !stderr.is_empty() {
+        content.push(Content::text(format!("Standard error:\n{stderr}")));
+    }
+    if code != 0 {
+        content.push(Content::text(format!("Exit code: {code}")));
+    }
+    if content.is_empty() {
+        content.push(Content::text("(no output)"));
+    }
+    Returned {
+        content,
+        details: Some(json!({ "exitCode": code }).to_string()),
+    }
+}
