@@ -83,7 +83,7 @@ pub(crate) trait Host: Send {
     /// Returns the conversation; `None` while a plugin is being loaded.
     fn session(&mut self) -> Option<SessionInfo>;
 
-    /// Takes what a program has written to its standard output and error.
+    /// Takes the output of a program.
     fn take_output(&mut self) -> CommandOutput;
 }
 

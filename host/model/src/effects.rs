@@ -62,9 +62,9 @@ pub struct Effects {
     /// True if an apply would replace and remove more than is kept for an undo.
     #[serde(skip_serializing_if = "is_false")]
     pub beyond_undo: bool,
-    /// What the apply will answer. `None` if no rehearsal has seen that, and for a tool that was
-    /// granted real time or fresh randomness. For reviewers only, like the diffs: models don't get
-    /// it.
+    /// The answer that the apply will give. `None` if no rehearsal has seen it, and for a tool that
+    /// was granted real time or fresh randomness. For reviewers only, like the diffs: models don't
+    /// get it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
 }
@@ -304,7 +304,8 @@ impl Effects {
     }
 
     /// Returns a digest of the effects and the answer. Effects that [are the same](Self::is_same)
-    /// have the same digest if both answers are known, or neither. A [decision](crate::pending::Resolution::review) refers to its review by it.
+    /// have the same digest if both answers are known, or neither. A
+    /// [decision](crate::pending::Resolution::review) refers to its review by it.
     pub fn digest(&self) -> Digest {
         let changes: Vec<_> = self.changes.iter().map(Change::compared).collect();
         // Numbers and texts can always be written as JSON.

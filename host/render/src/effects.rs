@@ -65,7 +65,7 @@ impl Block {
             })
     }
 
-    /// Returns a block with what the apply will answer, if a rehearsal has seen that.
+    /// Returns a block with the answer that the apply will give, if a rehearsal has seen it.
     pub fn answer(effects: &Effects) -> Self {
         let Some(answer) = &effects.answer else {
             return Block::new();

@@ -83,7 +83,7 @@ async fn a_program_that_changes_nothing_answers_at_once() {
     )
     .await;
     check(&["say", "1", "exit", "3"], &["1\n", "Exit code: 1"]).await;
-    // What is written and removed again is no change.
+    // Writing and removing a file is no change.
     check(&["write", "new", "x", "remove", "new"], &["(no output)"]).await;
     assert!(program.session.pending().await.unwrap().is_empty());
 
@@ -124,7 +124,6 @@ async fn the_changes_of_a_program_are_staged_and_applied_by_running_it_again() {
     let answer = effects.answer.clone().unwrap().kept.unwrap();
     assert_eq!(texts(&answer.content), [&*told]);
 
-    // Another session, as of another process: it has only what the store has.
     let applied = program
         .session
         .resolve(Resolution::apply("yes"), Tester)

@@ -17,7 +17,7 @@ struct Written {
 }
 
 impl Captured {
-    /// Takes the text, with a note of what was left out.
+    /// Takes the text, with a note of the bytes that were left out.
     pub fn take(&self) -> String {
         let Written { kept, dropped } = std::mem::take(&mut *self.lock());
         let mut text = match String::from_utf8(kept) {

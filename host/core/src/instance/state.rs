@@ -190,7 +190,7 @@ impl State {
         self.files.changes()
     }
 
-    /// Takes what a program has written.
+    /// Takes the output of a program.
     pub fn take_output(&mut self) -> CommandOutput {
         let Some([stdout, stderr]) = &self.output else {
             return CommandOutput::default();

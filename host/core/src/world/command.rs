@@ -1,7 +1,7 @@
 //! Programs for the world `wasi:cli/command@0.2`, as tools.
 //!
 //! A program knows nothing of previews and phases. Its params are its command line, which is also
-//! the state of its action; each run has an instance of its own.
+//! the state of its action; each run gets a new instance.
 
 use airlock_model::content::Content;
 use airlock_model::error::Error;
@@ -17,7 +17,7 @@ use super::{Definition, Host, Returned};
 /// The name of the tool that runs a program.
 pub const COMMAND_TOOL: &str = "command";
 
-/// What a run of a program begins with. The params of its tool, as JSON.
+/// The input of a program's run. The params of its tool, as JSON.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CommandLine {
@@ -41,7 +41,7 @@ impl CommandLine {
     }
 }
 
-/// What a program wrote, as far as it is kept.
+/// The output of a program, as far as it is kept.
 #[derive(Debug, Default)]
 pub(crate) struct CommandOutput {
     pub stdout: String,

@@ -14,7 +14,7 @@ use wit_component::ComponentEncoder;
 const CORE_MODULE: [u8; 8] = *b"\0asm\x01\0\0\0";
 
 /// Returns the component for the core module in a file. `None` if the file has something else, or
-/// can't be read; loading it says what is wrong.
+/// can't be read; loading it reports the problem.
 ///
 /// # Errors
 /// [`LoadError::NotAComponent`] if the module is no program for WASI preview 1.

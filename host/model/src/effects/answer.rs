@@ -10,11 +10,11 @@ use crate::json::Json;
 /// The longest answer that is kept for reviewers, in bytes.
 const MAX_KEPT: usize = 64 << 10;
 
-/// What an apply will answer: what `apply` returned in the rehearsal. The apply is refused if it
-/// answers something else.
+/// The answer that an apply will give: the one of its rehearsal. An apply with another answer is
+/// refused.
 ///
-/// The tool doesn't know the reason of the decision yet. Where the answer repeats it, the rehearsal
-/// has [`REASON`](Self::REASON).
+/// A rehearsal doesn't know the reason of the decision. If the answer repeats the reason, it has
+/// [`REASON`](Self::REASON) in its place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -1,5 +1,5 @@
-//! Calls of programs. A program runs on a layer; if it changed anything there, its command line is
-//! an action, and what it did is the draft of it.
+//! Calls of programs. A program runs on a layer. If it changes anything there, the call pushes an
+//! action with its command line, and the run is the action's draft.
 
 use std::sync::Arc;
 use std::time::SystemTime;

@@ -135,8 +135,8 @@ impl Committing<'_> {
         Ok(())
     }
 
-    /// Checks that the tool answers what it answered in the rehearsal. With extra data, which the
-    /// rehearsal didn't have, it may answer something else.
+    /// Checks that the tool gives the same answer as in the rehearsal. With extra data, which the
+    /// rehearsal didn't have, it may give another one.
     async fn check_answer(
         &self,
         result: &ToolResult,
