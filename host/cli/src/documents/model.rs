@@ -51,6 +51,34 @@ pub struct Effects {
     /// True if an apply would replace and remove more than is kept for an undo.
     #[serde(skip_serializing_if = "is_false")]
     beyond_undo: bool,
+    /// The answer that the apply will give, as its rehearsal gave it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<Answer>,
+}
+
+/// The answer that an apply will give.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Answer {
+    /// The digest of the answer.
+    digest: String,
+    /// True if the answer repeats the reason of the decision. The rehearsal has the word
+    /// `rehearsal` in its place.
+    #[serde(skip_serializing_if = "is_false")]
+    has_reason: bool,
+    /// The answer, unless it is too long to be kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<KeptAnswer>,
+}
+
+/// An answer that is short enough to be kept.
+#[derive(JsonSchema)]
+pub struct KeptAnswer {
+    /// Blocks for the model.
+    content: Vec<Content>,
+    /// Details for programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Value>,
 }
 
 /// The effects of one action in a list.

@@ -13,7 +13,7 @@ use airlock_host::content::{
 };
 use airlock_host::digest::Digest;
 use airlock_host::effects::{
-    ActionEffects, AppliedPart, Change, ChangeKind, Difference, Effects, Facts, ObjectKind,
+    ActionEffects, Answer, AppliedPart, Change, ChangeKind, Difference, Effects, Facts, ObjectKind,
     OwnerChange, SideEffects, Withheld,
 };
 use airlock_host::json::Json;
@@ -109,6 +109,10 @@ fn effects() -> Effects {
     effects.problem = Some("it is long".to_owned());
     effects.uses_time = true;
     effects.uses_randomness = true;
+    effects.answer = Some(Answer::of(&ToolResult {
+        content: vec![Content::text("Renamed. Reason: rehearsal")],
+        details: Some(Json::of_own(&json!({"renamed": 1}))),
+    }));
     effects.moved = true;
     effects.beyond_undo = true;
     effects
