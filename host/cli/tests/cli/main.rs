@@ -47,6 +47,7 @@ mod part;
 mod patch;
 #[cfg(unix)]
 mod pipes;
+mod programs;
 mod rehearsing;
 mod resolving;
 mod rules;

@@ -1,0 +1,140 @@
+//! Programs that others wrote run unchanged as tools: `tests/toolchain/install-programs` builds
+//! them.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::airlock::{Store, guest};
+
+/// A program in a workspace with a few files.
+struct Program {
+    path: String,
+    store: Store,
+    workspace: TempDir,
+}
+
+impl Program {
+    fn new(name: &str, files: &[(&str, &str)]) -> Self {
+        let workspace = TempDir::new().unwrap();
+        for (path, text) in files {
+            let path = workspace.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let guests = guest("program");
+        let programs = Path::new(&guests)
+            .parent()
+            .unwrap()
+            .with_file_name("programs");
+        let path = programs.join(format!("{name}.wasm"));
+        assert!(
+            path.exists(),
+            "no {}: run tests/toolchain/install-programs",
+            path.display()
+        );
+        Self {
+            path: path.to_str().unwrap().to_owned(),
+            store: Store::new(),
+            workspace,
+        }
+    }
+
+    fn run(&self, args: &[&str]) -> Value {
+        let args = [&["run", "--command", &self.path, "--json", "--"], args].concat();
+        let ran = self.store.airlock(self.workspace.path(), &args).run();
+        assert_eq!(ran.code, 0, "{args:?}: {ran:#?}");
+        ran.json()
+    }
+
+    /// Runs it, and checks its output and that it changes nothing.
+    fn check_output(&self, args: &[&str], expected: &str) {
+        let told = self.run(args);
+        assert_eq!(text(&told), expected, "{args:?}");
+        assert_eq!(told["pending"], Value::Array(Vec::new()), "{args:?}");
+    }
+
+    /// Runs it, checks that it would change one file so, applies that, and undoes it.
+    fn check_change(&self, args: &[&str], change: &str, contents: &str) {
+        let (kind, name) = change.split_once(' ').unwrap();
+        let path = self.workspace.path().join(name);
+        let now = || fs::read_to_string(&path).ok();
+        let before = now();
+        let told = self.run(args);
+        let effects = &told["effects"][0];
+        assert_eq!(effects["verified"], true, "{told:#}");
+        let changes = effects["changes"].as_array().unwrap().iter();
+        let changes =
+            changes.map(|it| (it["kind"].as_str().unwrap(), it["path"].as_str().unwrap()));
+        assert_eq!(changes.collect::<Vec<_>>(), [(kind, name)], "{args:?}");
+        assert_eq!(now(), before, "only staged");
+        let apply = ["resolve", "apply", "--reason", "right"];
+        let applied = self.store.json(self.workspace.path(), &apply);
+        assert_eq!(text(&applied), text(&told), "the same run again");
+        assert_eq!(now().as_deref(), Some(contents), "{args:?}");
+        let undo = ["undo", "--yes", "--reason", "no"];
+        self.store.json(self.workspace.path(), &undo);
+        assert_eq!(now(), before, "undone");
+    }
+}
+
+fn text(told: &Value) -> String {
+    let blocks = told["content"].as_array().unwrap().iter();
+    let texts = blocks.map(|block| block["text"].as_str().unwrap());
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn ripgrep_searches_the_workspace() {
+    let files = [
+        ("a.txt", "one\ntwo\n"),
+        ("src/b.rs", "// two\n"),
+        (".ignore", "c\n"),
+        ("c", "two"),
+    ];
+    let program = Program::new("rg", &files);
+    let found = "./a.txt:2:two\n./src/b.rs:1:// two\n";
+    program.check_output(&["--sort=path", "-n", "two", "."], found);
+    program.check_output(&["three", "."], "Exit code: 1");
+}
+
+#[test]
+fn comrak_renders_markdown() {
+    let program = Program::new("comrak", &[("a.md", "# Title\n\n*so* it is\n")]);
+    let html = "<h1>Title</h1>\n<p><em>so</em> it is</p>\n";
+    program.check_output(&["a.md"], html);
+    program.check_change(&["a.md", "-o", "a.html"], "created a.html", html);
+}
+
+#[test]
+fn jsonxf_formats_json() {
+    let program = Program::new("jsonxf", &[("a.json", "{\"a\":[1,2]}\n")]);
+    let formatted = "{\n  \"a\": [\n    1,\n    2\n  ]\n}\n";
+    program.check_output(&["-i", "a.json"], formatted);
+    let args = ["-i", "a.json", "-o", "b.json"];
+    program.check_change(&args, "created b.json", formatted);
+}
+
+#[test]
+fn cpython_runs_a_script() {
+    let script = "\
+import json, pathlib, re, sys
+path = pathlib.Path('data/a.json')
+data = json.loads(path.read_text())
+data['version'] = re.sub(r'\\d+$', lambda it: str(int(it[0]) + 1), data['version'])
+path.write_text(json.dumps(data) + '\\n')
+print(sys.argv[1], data['version'])
+";
+    let files = [
+        ("bump.py", script),
+        ("data/a.json", "{\"version\": \"1.0.9\"}\n"),
+    ];
+    let program = Program::new("python", &files);
+    let args = ["-B", "bump.py", "now"];
+    let contents = "{\"version\": \"1.0.10\"}\n";
+    program.check_change(&args, "modified data/a.json", contents);
+    let version = ["-c", "import sys; print(sys.version.split()[0])"];
+    program.check_output(&version, "3.12.0\n");
+}
