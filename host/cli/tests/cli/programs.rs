@@ -118,6 +118,14 @@ fn jsonxf_formats_json() {
 }
 
 #[test]
+fn typstyle_formats_a_file_in_place() {
+    let program = Program::new("typstyle", &[("a.typ", "= Title\n#let  x=1\n")]);
+    let formatted = "= Title\n#let x = 1\n";
+    program.check_output(&["a.typ"], formatted);
+    program.check_change(&["-i", "a.typ"], "modified a.typ", formatted);
+}
+
+#[test]
 fn cpython_runs_a_script() {
     let script = "\
 import json, pathlib, re, sys
