@@ -153,11 +153,11 @@ impl Resolved {
                 .block(Block::effects(&difference.reviewed.without_contents()).indented(2))
                 .line("Effects now:")
                 .block(Block::effects(&difference.now).indented(2))
-                .block(Block::answer(&difference.now).indented(2)),
+                .block(Block::answer(&difference.now, &[]).indented(2)),
             Err(Error::NotReviewed { now, .. }) => block
                 .line("Effects now:")
                 .block(Block::effects(now).indented(2))
-                .block(Block::answer(now).indented(2)),
+                .block(Block::answer(now, &[]).indented(2)),
             _ => block,
         }
     }

@@ -65,13 +65,17 @@ impl Block {
             })
     }
 
-    /// Returns a block with the answer that the apply will give, if a rehearsal has seen it.
-    pub fn answer(effects: &Effects) -> Self {
+    /// Returns a block with the answer that the apply will give, if a rehearsal has seen it. An
+    /// answer that the preview gives already is not shown again.
+    pub fn answer(effects: &Effects, preview: &[Content]) -> Self {
         let Some(answer) = &effects.answer else {
             return Block::new();
         };
         let heading = match &answer.kept {
             None => return Block::from(Line::from("Its answer is too long to be shown here.")),
+            Some(kept) if kept.content == preview => {
+                return Block::from(Line::from("It will answer as in the preview."));
+            }
             Some(_) if answer.has_reason => {
                 format!(
                     "It will answer, with your reason for \"{}\":",

@@ -70,7 +70,7 @@ async fn a_program_that_changes_nothing_answers_at_once() {
     };
     check(
         &["args", "say", ""],
-        &["[\"program\", \"args\", \"say\", \"\"]\n\n"],
+        &["[\"program\", \"args\", \"say\", \"\"]\n"],
     )
     .await;
     check(&["read", "a.txt"], &["a\n"]).await;

@@ -70,7 +70,7 @@ pub fn block(record: &ActionRecord, call: Option<&CallRecord>, effects: Option<&
             let preview = call.map_or(&[][..], |call| &call.content);
             let block = block.block(Block::effects_below(effects, preview).indented(2));
             if record.resolved.is_none() && effects.verified {
-                let block = block.block(Block::answer(effects).indented(2));
+                let block = block.block(Block::answer(effects, preview).indented(2));
                 block.line(format!("  Review: {}", review::short(&effects.digest())))
             } else {
                 block

@@ -32,7 +32,10 @@ fn the_output_of_a_program_is_shown_and_its_changes_are_staged() {
     let pending = store.json(folder.path(), &["pending"]);
     let id = pending["pending"][0]["id"].as_str().unwrap();
     let shown = store.airlock(folder.path(), &["show", id]).run();
-    assert!(shown.stdout.contains("It will answer:\n"), "{shown:#?}");
+    assert!(
+        shown.stdout.contains("It will answer as in the preview."),
+        "{shown:#?}"
+    );
     let apply = ["apply", id, "--reason", "right"];
     let applied = store.airlock(folder.path(), &apply).run();
     assert_eq!(applied.code, 0, "{applied:#?}");

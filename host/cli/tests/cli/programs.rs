@@ -118,6 +118,15 @@ fn jsonxf_formats_json() {
 }
 
 #[test]
+fn htmlq_extracts_text_from_a_page() {
+    let page = "<html><body><h1>One</h1><p>x<h1>Two</h1></body></html>";
+    let program = Program::new("htmlq", &[("a.html", page)]);
+    let args = ["-f", "a.html", "--text", "h1", "-o", "titles"];
+    program.check_output(&args[..4], "One\nTwo\n");
+    program.check_change(&args, "created titles", "One\nTwo\n");
+}
+
+#[test]
 fn typstyle_formats_a_file_in_place() {
     let program = Program::new("typstyle", &[("a.typ", "= Title\n#let  x=1\n")]);
     let formatted = "= Title\n#let x = 1\n";

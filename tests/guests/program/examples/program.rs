@@ -14,7 +14,10 @@ fn main() -> io::Result<()> {
     loop {
         match next() {
             "" => return Ok(()),
-            "args" => println!("{args:?}"),
+            "args" => {
+                println!("{args:?}");
+                return Ok(());
+            }
             "say" => println!("{}", next()),
             "complain" => eprintln!("{}", next()),
             "stdin" => {
