@@ -64,6 +64,17 @@ fn the_output_of_a_program_is_shown_and_its_changes_are_staged() {
     );
 }
 
+#[test]
+fn the_answer_of_an_apply_is_shown_before_it() {
+    let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
+    let id = store.push_rename(folder.path());
+    let shown = store.airlock(folder.path(), &["show", &id]).run();
+    let expected = "  It will answer, with your reason for \"rehearsal\":\n    │ Applied batch rename. Reason: rehearsal\n";
+    assert!(shown.stdout.contains(expected), "{shown:#?}");
+    let shown = store.json(folder.path(), &["show", &id]);
+    assert_eq!(shown["effects"]["answer"]["hasReason"], true, "{shown:#}");
+}
+
 /// A program for WASI preview 1 that writes a line.
 const PREVIEW_1: &str = r#"
 (module
