@@ -121,7 +121,7 @@ const SEARCHED: usize = 1 << 20;
 
 fn is_in(preview: &[Content], diff: &str) -> bool {
     preview.iter().any(|content| match content {
-        Content::Text { text } => text.len() <= SEARCHED && text.contains(diff),
+        Content::Text { text } => !diff.is_empty() && text.len() <= SEARCHED && text.contains(diff),
         _ => false,
     })
 }

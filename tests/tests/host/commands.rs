@@ -82,7 +82,7 @@ async fn a_program_that_changes_nothing_answers_at_once() {
         &["1\n", "Standard error:\n2\n"],
     )
     .await;
-    check(&["say", "1", "exit", "3"], &["1\n", "Exit code: 1"]).await;
+    check(&["say", "1", "exit", "3"], &["1\n", "The program failed."]).await;
     // Writing and removing a file is no change.
     check(&["write", "new", "x", "remove", "new"], &["(no output)"]).await;
     assert!(program.session.pending().await.unwrap().is_empty());
@@ -91,7 +91,7 @@ async fn a_program_that_changes_nothing_answers_at_once() {
     let outcome = program.session.call(COMMAND_TOOL, &params).await.unwrap();
     assert_eq!(texts(&outcome.content), ["from\nhere"]);
     let details = outcome.details.unwrap();
-    assert_eq!(details.as_str(), r#"{"exitCode":0}"#);
+    assert_eq!(details.as_str(), r#"{"succeeded":true}"#);
 }
 
 #[tokio::test]
@@ -150,7 +150,7 @@ async fn a_program_that_fails_midway_shows_what_it_did() {
     let outcome = program.run(&["write", "new", "x", "read", "missing"]).await;
     let told = texts(&outcome.content);
     assert!(told[0].contains("Standard error:\nError: "), "{told:?}");
-    assert_eq!(told[1], "Exit code: 1");
+    assert_eq!(told[1], "The program failed.");
     assert_eq!(outcome.effects[0].effects.changes.len(), 1);
 
     let error = program
@@ -193,6 +193,6 @@ async fn a_program_that_may_not_change_the_workspace_can_not() {
     let params = json!({ "args": ["write", "new", "x"] });
     let outcome = session.call(COMMAND_TOOL, &params).await.unwrap();
     assert!(outcome.pushed.is_empty());
-    assert_eq!(texts(&outcome.content).last(), Some(&"Exit code: 1"));
+    assert_eq!(texts(&outcome.content).last(), Some(&"The program failed."));
     assert!(files(workspace.path()).is_empty());
 }

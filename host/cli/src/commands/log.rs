@@ -13,7 +13,7 @@ use airlock_render::{Block, Line, Role};
 
 use entry::Entry;
 pub use filter::{Filter, State};
-use undoable::Undoable;
+use undoable::{Undo, Undos};
 
 use crate::commands::context::chosen;
 use crate::documents::log::Log;
@@ -44,9 +44,7 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
     }
     let entries = &found.entries;
     out.json(&Log {
-        log: (entries.iter())
-            .map(|it| it.entry.json(it.is_undoable))
-            .collect(),
+        log: (entries.iter()).map(|it| it.entry.json(&it.undo)).collect(),
     });
     if entries.is_empty() {
         tell_of_none(choice.as_ref(), request, &store, out);
@@ -79,7 +77,7 @@ pub async fn list(request: &Request, out: &mut Output) -> Result<Exit, Failure> 
 struct Shown {
     entry: Entry,
     effects: Option<Effects>,
-    is_undoable: bool,
+    undo: Undo,
 }
 
 /// Entries, latest first.
@@ -117,16 +115,16 @@ impl Found {
                     entries.push(Shown {
                         entry,
                         effects,
-                        is_undoable: false,
+                        undo: Undo::default(),
                     });
                 }
             }
             if is_all || entries.len() > request.limit {
                 let are_more = entries.len() > request.limit;
                 entries.truncate(request.limit);
-                let mut undoable = Undoable::default();
+                let mut undos = Undos::default();
                 for shown in &mut entries {
-                    shown.is_undoable = undoable.has(&shown.entry);
+                    shown.undo = undos.of(&shown.entry, store).await?;
                 }
                 return Ok(Self { entries, are_more });
             }
@@ -222,12 +220,12 @@ impl Shown {
             let session = Line::new().with_role(Role::Faint, session);
             block = block.line(session.indented(2).hanging(2));
         }
-        if self.is_undoable {
-            let id = record.action.id.short();
-            let line =
-                Line::new().with_role(Role::Faint, format!("can be undone: airlock undo {id}"));
-            block = block.line(line.indented(2).hanging(2));
-        }
-        block
+        let undo = match &self.undo {
+            Undo::Unknown => return block,
+            Undo::Possible => format!("can be undone: airlock undo {}", record.action.id.short()),
+            Undo::By(by) => format!("undone by {}", by.short()),
+        };
+        let undo = Line::new().with_role(Role::Faint, undo);
+        block.line(undo.indented(2).hanging(2))
     }
 }

@@ -27,20 +27,25 @@ pub enum LogEntry<'a> {
 
 /// A decision about an action.
 #[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct LoggedDecision<'a> {
     #[serde(flatten)]
     record: Record<'a>,
     /// True if the files that the apply replaced are kept, so that it can be undone.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     undoable: bool,
+    /// The id of the action that has undone it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undone_by: Option<&'a str>,
 }
 
 impl<'a> LoggedDecision<'a> {
     /// Creates an entry from a store's record.
-    pub fn new(record: &'a ActionRecord, undoable: bool) -> Self {
+    pub fn new(record: &'a ActionRecord, undoable: bool, undone_by: Option<&'a str>) -> Self {
         Self {
             record: Record::new(record),
             undoable,
+            undone_by,
         }
     }
 }

@@ -17,6 +17,9 @@ use super::{Definition, Host, Returned};
 /// The name of the tool that runs a program.
 pub const COMMAND_TOOL: &str = "command";
 
+/// The last text of the result of a program that reports a failure.
+const FAILED: &str = "The program failed.";
+
 /// The input of a program's run. The params of its tool, as JSON.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -81,18 +84,18 @@ pub(super) async fn run<T: Host>(
     store: &mut Store<T>,
 ) -> wasmtime::Result<Result<Returned, Error>> {
     let ran = guest.wasi_cli_run().call_run(&mut *store).await;
-    let code = match ran {
-        Ok(Ok(())) => 0,
-        Ok(Err(())) => 1,
+    let has_succeeded = match ran {
+        Ok(returned) => returned.is_ok(),
         Err(error) => match error.downcast_ref::<I32Exit>() {
-            Some(I32Exit(code)) => *code,
+            Some(I32Exit(code)) => *code == 0,
             None => return Err(error),
         },
     };
-    Ok(Ok(returned(code, store.data_mut().take_output())))
+    Ok(Ok(returned(has_succeeded, store.data_mut().take_output())))
 }
 
-fn returned(code: i32, output: CommandOutput) -> Returned {
+/// WASI 0.2 tells success from failure, and has no other exit codes.
+fn returned(has_succeeded: bool, output: CommandOutput) -> Returned {
     let CommandOutput { stdout, stderr } = output;
     let mut content = Vec::new();
     if !stdout.is_empty() {
@@ -101,14 +104,14 @@ fn returned(code: i32, output: CommandOutput) -> Returned {
     if !stderr.is_empty() {
         content.push(Content::text(format!("Standard error:\n{stderr}")));
     }
-    if code != 0 {
-        content.push(Content::text(format!("Exit code: {code}")));
+    if !has_succeeded {
+        content.push(Content::text(FAILED));
     }
     if content.is_empty() {
         content.push(Content::text("(no output)"));
     }
     Returned {
         content,
-        details: Some(json!({ "exitCode": code }).to_string()),
+        details: Some(json!({ "succeeded": has_succeeded }).to_string()),
     }
 }

@@ -7,6 +7,7 @@ use airlock_host::store::{ActionRecord, DeniedAction};
 use airlock_render::Block;
 
 use super::filter::State;
+use super::undoable::Undo;
 use crate::documents::log::{DeniedEntry, LogEntry, LoggedDecision};
 use crate::terminal::time;
 
@@ -94,10 +95,15 @@ impl Entry {
     }
 
     /// Returns the entry for programs.
-    pub fn json(&self, is_undoable: bool) -> LogEntry<'_> {
+    pub fn json<'a>(&'a self, undo: &'a Undo) -> LogEntry<'a> {
         match self {
             Entry::Decision(record) => {
-                LogEntry::Decision(Box::new(LoggedDecision::new(record, is_undoable)))
+                let (is_possible, by) = match undo {
+                    Undo::Unknown => (false, None),
+                    Undo::Possible => (true, None),
+                    Undo::By(id) => (false, Some(id.as_str())),
+                };
+                LogEntry::Decision(Box::new(LoggedDecision::new(record, is_possible, by)))
             }
             Entry::Denial(denied) => LogEntry::Denial(Box::new(DeniedEntry::new(denied))),
         }

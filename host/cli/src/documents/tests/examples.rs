@@ -258,7 +258,7 @@ fn add_actions(examples: &mut Examples) {
     let [denied, _] = denials.map(|it| DeniedAction::new(record.clone(), it));
     let log = Log {
         log: vec![
-            LogEntry::Decision(Box::new(LoggedDecision::new(&record, true))),
+            LogEntry::Decision(Box::new(LoggedDecision::new(&record, true, Some("id")))),
             LogEntry::Denial(Box::new(DeniedEntry::new(&denied))),
         ],
     };
