@@ -12,6 +12,7 @@ mod rules;
 mod terminal;
 
 use std::env;
+use std::ffi::OsString;
 #[cfg(feature = "serve")]
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
@@ -45,15 +46,21 @@ fn main() -> ExitCode {
     if args::completing::answer() {
         return Exit::Done.into();
     }
-    let words = args::command_line::expanded(env::args_os().collect());
-    let exit = match RunLine::of(&words) {
+    let exit = match args::command_line::expanded(env::args_os().collect()) {
+        Ok(words) => answer_words(&words),
+        Err(error) => args::usage::report(&error),
+    };
+    exit.into()
+}
+
+fn answer_words(words: &[OsString]) -> Exit {
+    match RunLine::of(words) {
         Some(line) => answer_line(line),
-        None => match Cli::try_parse_from(&words) {
+        None => match Cli::try_parse_from(words) {
             Ok(cli) => answer(cli),
             Err(error) => args::usage::report(&error),
         },
-    };
-    exit.into()
+    }
 }
 
 fn answer_line(line: RunLine) -> Exit {

@@ -3,26 +3,50 @@
 use std::ffi::OsString;
 
 use airlock_host::load::COMMAND_TOOL;
+use clap::CommandFactory;
+use clap::error::ErrorKind;
 use serde_json::json;
 
-/// Writes `run --command COMPONENT … -- ARGS…` as a line that names the plugin, its tool and the
+use super::Cli;
+
+/// Writes `run --command PROGRAM … -- ARGS…` as a line that names the plugin, its tool and the
 /// params. Other lines stay as they are.
-pub fn expanded(words: Vec<OsString>) -> Vec<OsString> {
+///
+/// # Errors
+/// The problem with the words before `--`.
+pub fn expanded(words: Vec<OsString>) -> Result<Vec<OsString>, clap::Error> {
     let Some(run) = words.iter().skip(1).position(|word| word == "run") else {
-        return words;
+        return Ok(words);
     };
     let (mut host, args) = match words.iter().position(|word| word == "--") {
         Some(end) if end > run => (words[..end].to_vec(), &words[end + 1..]),
         _ => (words.clone(), &[][..]),
     };
+    let before = host.clone();
     let Some(component) = take_component(&mut host) else {
-        return words;
+        return Ok(words);
     };
+    check(&before)?;
     // Programs of WASI have arguments of Unicode only.
     let args: Vec<_> = args.iter().map(|arg| arg.to_string_lossy()).collect();
     let params = json!({ "args": args }).to_string();
     host.extend(["--".into(), component, COMMAND_TOOL.into(), params.into()]);
-    host
+    Ok(host)
+}
+
+/// Checks the words before `--`: options of `run`.
+fn check(words: &[OsString]) -> Result<(), clap::Error> {
+    let command = Cli::command();
+    let command = command.mut_subcommand("run", |run| {
+        run.mut_arg("plugin", |plugin| plugin.required(false))
+    });
+    match command.try_get_matches_from(words) {
+        Err(error) if error.kind() == ErrorKind::ArgumentConflict => {
+            let message = "the arguments of the program go after `--`";
+            Err(Cli::command().error(ErrorKind::ArgumentConflict, message))
+        }
+        checked => checked.map(drop),
+    }
 }
 
 /// Removes `--command` and its value, and returns the value.
@@ -51,7 +75,7 @@ mod tests {
     fn a_program_and_its_arguments_become_a_plugin_and_params() {
         let check = |line: &str, expected: &[&str]| {
             let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
-            assert_eq!(expanded(words), expected, "{line}");
+            assert_eq!(expanded(words).unwrap(), expected, "{line}");
         };
         let same = |line: &str| check(line, &line.split(' ').collect::<Vec<_>>());
         check(
@@ -80,8 +104,24 @@ mod tests {
             ],
         );
         same("airlock run sd.wasm -- --command x");
-        same("airlock run --command");
+        same("airlock run sd.wasm --command");
         same("airlock pending");
         same("airlock run batch-rename --files a");
+    }
+
+    #[test]
+    fn the_words_before_the_separator_are_options_of_run() {
+        let check = |line: &str, says: &str| {
+            let words = line.split(' ').map(Into::into).collect();
+            let error = expanded(words).unwrap_err().to_string();
+            assert!(error.contains(says), "{line}: {error}");
+        };
+        check("airlock run --command rg.wasm a -- b", "go after `--`");
+        check(
+            "airlock run --command rg.wasm --command x -- b",
+            "multiple times",
+        );
+        check("airlock run --command rg.wasm --args b", "--args");
+        check("airlock run --command rg.wasm --help -- b", "Usage:");
     }
 }
