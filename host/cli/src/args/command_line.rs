@@ -1,6 +1,6 @@
 //! A line of `run --command`: a program with its arguments, instead of a plugin with params.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 use airlock_host::load::COMMAND_TOOL;
 use clap::CommandFactory;
@@ -40,8 +40,9 @@ fn check(words: &[OsString]) -> Result<(), clap::Error> {
     let command = command.mut_subcommand("run", |run| {
         run.mut_arg("plugin", |plugin| plugin.required(false))
     });
+    let is_given_once = words.iter().filter(|word| is_option(word)).count() == 1;
     match command.try_get_matches_from(words) {
-        Err(error) if error.kind() == ErrorKind::ArgumentConflict => {
+        Err(error) if error.kind() == ErrorKind::ArgumentConflict && is_given_once => {
             let message = "the arguments of the program go after `--`";
             Err(Cli::command().error(ErrorKind::ArgumentConflict, message))
         }
@@ -49,11 +50,13 @@ fn check(words: &[OsString]) -> Result<(), clap::Error> {
     }
 }
 
+fn is_option(word: &OsStr) -> bool {
+    word == "--command" || word.to_string_lossy().starts_with("--command=")
+}
+
 /// Removes `--command` and its value, and returns the value.
 fn take_component(words: &mut Vec<OsString>) -> Option<OsString> {
-    let at = words
-        .iter()
-        .position(|word| word == "--command" || word.to_string_lossy().starts_with("--command="))?;
+    let at = words.iter().position(|word| is_option(word))?;
     if words[at] == "--command" {
         let value = words.get(at + 1).cloned()?;
         words.drain(at..at + 2);
