@@ -342,7 +342,7 @@ async fn an_apply_that_answers_something_else_than_its_rehearsal_changes_nothing
     let session = Session::builder().model_decides();
     let session = session.workspace(workspace.path());
     let session = session.bind(&plugin("broken").await).open().unwrap();
-    let params = json!({});
+    let params = json!({"note": "a note"});
     let outcome = session.call("answers_the_reason", &params).await.unwrap();
     let seen = &outcome.effects[0].effects;
     assert!(seen.verified && seen.answer.is_some());

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::output::in_one_line;
+
 /// The most bytes that are kept of a stream: the first ones.
 const MAX_KEPT: usize = 256 << 10;
 
@@ -28,6 +30,11 @@ impl Captured {
             text.push_str(&format!("\n[{dropped} more bytes]"));
         }
         text
+    }
+
+    /// Returns the last lines that were kept, as one.
+    pub fn last_words(&self) -> String {
+        in_one_line(&String::from_utf8_lossy(&self.lock().kept))
     }
 
     pub fn write(&self, bytes: &[u8]) {

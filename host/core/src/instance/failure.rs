@@ -22,7 +22,7 @@ pub(super) fn classify(error: wasmtime::Error, state: &State, tool: &str) -> Err
         message,
     };
     if let Some(I32Exit(status)) = error.downcast_ref() {
-        let last_words = state.log.last_words();
+        let last_words = state.last_words();
         let message = match (last_words.as_str(), said_of(&last_words, tool)) {
             ("", _) => format!("it exited with status {status}"),
             // An SDK that reports a panic exits afterwards.
@@ -81,7 +81,7 @@ pub(super) fn classify(error: wasmtime::Error, state: &State, tool: &str) -> Err
         }
         None => {}
     }
-    let last_words = state.log.last_words();
+    let last_words = state.last_words();
     let last_words = without_speaker(&last_words, tool);
     let message = match (error.downcast_ref::<Trap>(), last_words) {
         (_, "") => cause,

@@ -120,17 +120,22 @@ impl GuestLog {
     pub fn last_words(&self) -> String {
         let log = self.lock();
         let unfinished = String::from_utf8_lossy(&log.partial[stream_index(LogLevel::Warn)]);
-        let words = format!("{}{unfinished}", log.last_words);
-        let lines = words.lines().map(str::trim).filter(|line| {
-            // Rust's advice to set an environment variable, which guests don't have.
-            !line.is_empty() && !line.starts_with("note: run with `RUST_BACKTRACE")
-        });
-        lines.collect::<Vec<_>>().join(" ")
+        in_one_line(&format!("{}{unfinished}", log.last_words))
     }
 
     fn lock(&self) -> MutexGuard<'_, Log> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns the last lines of a guest's standard error as one.
+pub(super) fn in_one_line(words: &str) -> String {
+    let start = words.ceil_char_boundary(words.len().saturating_sub(LAST_WORDS));
+    let lines = words[start..].lines().map(str::trim).filter(|line| {
+        // Rust's advice to set an environment variable, which guests don't have.
+        !line.is_empty() && !line.starts_with("note: run with `RUST_BACKTRACE")
+    });
+    lines.collect::<Vec<_>>().join(" ")
 }
 
 /// Standard output is logged at one level, and standard error at another.

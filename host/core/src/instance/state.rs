@@ -190,6 +190,14 @@ impl State {
         self.files.changes()
     }
 
+    /// Returns the last lines of the guest's standard error in this call, as one.
+    pub fn last_words(&self) -> String {
+        match &self.output {
+            Some([_, stderr]) => stderr.last_words(),
+            None => self.log.last_words(),
+        }
+    }
+
     /// Takes the output of a program.
     pub fn take_output(&mut self) -> CommandOutput {
         let Some([stdout, stderr]) = &self.output else {

@@ -77,7 +77,7 @@ impl Answer {
         let Some(kept) = &self.kept else {
             return true;
         };
-        kept.with_reason(reason).digest() == now.digest
+        kept.is_with_reason(result, reason)
     }
 }
 
@@ -87,21 +87,38 @@ impl KeptAnswer {
         Digest::of(&serde_json::to_vec(&(&self.content, &self.details)).unwrap_or_default())
     }
 
-    /// Puts the reason of a decision in the place of that of the rehearsal.
-    fn with_reason(&self, reason: &str) -> Self {
-        let content = self.content.iter().map(|content| match content {
-            Content::Text { text } => Content::text(text.replace(Answer::REASON, reason)),
-            other => other.clone(),
-        });
-        let in_json = serde_json::to_string(reason).unwrap_or_default();
-        let in_json = in_json.trim_matches('"');
-        let details = self.details.as_ref();
-        let details = details.map(|it| it.as_str().replace(Answer::REASON, in_json));
-        Self {
-            content: content.collect(),
-            details: details.and_then(|text| Json::checked(&text).ok()),
-        }
+    /// Returns whether a result is this answer with the reason of a decision in its place.
+    fn is_with_reason(&self, now: &ToolResult, reason: &str) -> bool {
+        let mut pairs = self.content.iter().zip(&now.content);
+        let details = |it: &Option<Json>| it.as_ref().map_or("", Json::as_str).to_owned();
+        self.content.len() == now.content.len()
+            && pairs.all(|pair| match pair {
+                (Content::Text { text }, Content::Text { text: now }) => {
+                    is_with_reason(text, now, reason)
+                }
+                (content, now) => content == now,
+            })
+            && is_with_reason(&details(&self.details), &details(&now.details), reason)
     }
+}
+
+/// Returns whether `now` is the rehearsed text with the reason of a decision in its place, as it is
+/// or as a part of JSON. Languages escape JSON differently.
+fn is_with_reason(rehearsed: &str, now: &str, reason: &str) -> bool {
+    let Some(start) = rehearsed.find(Answer::REASON) else {
+        return rehearsed == now;
+    };
+    let count = rehearsed.matches(Answer::REASON).count();
+    let others = rehearsed.len() - count * Answer::REASON.len();
+    let Some(length) = now.len().checked_sub(others).map(|all| all / count) else {
+        return false;
+    };
+    let Some(put) = now.get(start..start + length) else {
+        return false;
+    };
+    let is_reason = put == reason
+        || serde_json::from_str::<String>(&format!("\"{put}\"")).is_ok_and(|it| it == reason);
+    is_reason && rehearsed.replace(Answer::REASON, put) == now
 }
 
 #[cfg(test)]
@@ -124,6 +141,23 @@ mod tests {
         );
         check("Done. Reason: rehearsal", "Done. Reason: rehearsal", true);
         check("Done. Reason: rehearsal", "Done. Reason: another", false);
+        let json = r#"{"a":"rehearsal","b":"rehearsal"}"#;
+        check(
+            json,
+            r#"{"a":"it is \"right\"","b":"it is \"right\""}"#,
+            true,
+        );
+        check(
+            json,
+            r#"{"a":"it is \u0022right\u0022","b":"it is \u0022right\u0022"}"#,
+            true,
+        );
+        check(
+            json,
+            r#"{"a":"it is \"right\"","b":"it is \"wrong\""}"#,
+            false,
+        );
+        check("rehearsal", "", false);
         let long = format!("{} rehearsal", "x".repeat(MAX_KEPT));
         check(&long, "something else", true);
         check(&"x".repeat(MAX_KEPT + 1), "something else", false);
