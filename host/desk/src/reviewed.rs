@@ -20,8 +20,8 @@ const MAX_BYTES: u64 = 100 * MAX_MARKS as u64;
 /// The hunks that the user has marked as reviewed, by the digest of their contents. They are kept
 /// in the user's state folder, so that a long review can go on later.
 ///
-/// A mark helps a person to remember, and has no part in any decision. Without a place to keep them,
-/// marks last as long as this value.
+/// A mark helps a person to remember, and has no part in any decision. Without a place to keep
+/// them, marks last as long as this value.
 #[derive(Debug, Default)]
 pub struct ReviewedHunks {
     path: Option<PathBuf>,

@@ -289,31 +289,21 @@ impl Effects {
         }
     }
 
-    /// Returns true if both effects do the same, and answer the same as far as both answers are
-    /// known.
+    /// Returns true if both effects do the same, whatever the tool answers.
     pub fn is_same(&self, other: &Effects) -> bool {
         let pairs = self.changes.iter().zip(&other.changes);
-        if let (Some(one), Some(other)) = (&self.answer, &other.answer)
-            && one.digest != other.digest
-        {
-            return false;
-        }
         self.verified == other.verified
             && self.changes.len() == other.changes.len()
             && pairs.into_iter().all(|(one, other)| one.is_same(other))
     }
 
-    /// Returns a digest of the effects and the answer. Effects that [are the same](Self::is_same)
-    /// have the same digest if both answers are known, or neither. A
-    /// [decision](crate::pending::Resolution::review) refers to its review by it.
+    /// Returns a digest of the effects. Effects that [are the same](Self::is_same) have the same
+    /// digest. A [decision](crate::pending::Resolution::review) refers to its review by it.
     pub fn digest(&self) -> Digest {
         let changes: Vec<_> = self.changes.iter().map(Change::compared).collect();
         // Numbers and texts can always be written as JSON.
-        let compared = match &self.answer {
-            Some(answer) => serde_json::to_vec(&(self.verified, changes, &answer.digest)),
-            None => serde_json::to_vec(&(self.verified, changes)),
-        };
-        Digest::of(&compared.unwrap_or_default())
+        let compared = serde_json::to_vec(&(self.verified, changes)).unwrap_or_default();
+        Digest::of(&compared)
     }
 
     /// Returns the summary for a model, in one line. Quotes [`Effects::problem`], which may contain

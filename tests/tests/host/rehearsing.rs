@@ -359,7 +359,6 @@ async fn an_apply_that_answers_something_else_than_its_rehearsal_changes_nothing
     assert_eq!(files(workspace.path()), before);
     // A person who was shown the other answer may accept it.
     let review = difference.now.digest();
-    assert_ne!(review, seen.digest());
     let accept = Resolution::apply("yes").with_review(review);
     session.resolve(accept, Tester).await.unwrap();
     assert_ne!(files(workspace.path()), before);

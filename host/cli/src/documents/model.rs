@@ -2,30 +2,13 @@
 //! themselves.
 #![expect(dead_code, reason = "a schema is made of them")]
 
+mod answer;
+mod content;
+
+use answer::Answer;
+pub use content::Content;
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
-
-/// A block of a result, in the shape of MCP's content blocks.
-#[derive(JsonSchema)]
-#[serde(
-    tag = "type",
-    rename_all = "snake_case",
-    rename_all_fields = "camelCase"
-)]
-pub enum Content {
-    /// Plain text or Markdown.
-    Text { text: String },
-    /// An image, in base64.
-    Image { data: String, mime_type: String },
-    /// A link to a resource.
-    ResourceLink {
-        /// An absolute URI.
-        uri: String,
-        name: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        mime_type: Option<String>,
-    },
-}
 
 /// The effects of an action on the workspace, as the host saw them.
 #[derive(JsonSchema)]
@@ -54,31 +37,6 @@ pub struct Effects {
     /// The answer that the apply will give, as its rehearsal gave it.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<Answer>,
-}
-
-/// The answer that an apply will give.
-#[derive(JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Answer {
-    /// The digest of the answer.
-    digest: String,
-    /// True if the answer repeats the reason of the decision. The rehearsal has the word
-    /// `rehearsal` in its place.
-    #[serde(skip_serializing_if = "is_false")]
-    has_reason: bool,
-    /// The answer, unless it is too long to be kept.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kept: Option<KeptAnswer>,
-}
-
-/// An answer that is short enough to be kept.
-#[derive(JsonSchema)]
-pub struct KeptAnswer {
-    /// Blocks for the model.
-    content: Vec<Content>,
-    /// Details for programs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    details: Option<Value>,
 }
 
 /// The effects of one action in a list.

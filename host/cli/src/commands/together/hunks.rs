@@ -83,8 +83,8 @@ impl<'a> MarkedEffects<'a> {
             .collect()
     }
 
-    /// Shows each hunk without a mark, and asks whether to mark it. Returns `None` at the end of the
-    /// input, and after Ctrl-C.
+    /// Shows each hunk without a mark, and asks whether to mark it. Returns `None` at the end of
+    /// the input, and after Ctrl-C.
     pub async fn review(&mut self, interrupt: &Interrupt) -> Option<()> {
         let left: Vec<_> = self
             .left()

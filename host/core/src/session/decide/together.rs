@@ -90,7 +90,8 @@ struct Committed {
 }
 
 impl<'a> JointDecision<'a> {
-    /// Applies all actions, or none. See [`JointReview::apply`](crate::pending::JointReview::apply).
+    /// Applies all actions, or none. See
+    /// [`JointReview::apply`](crate::pending::JointReview::apply).
     pub async fn apply(
         self,
         cancel: Option<&CancellationToken>,
