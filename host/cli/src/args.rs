@@ -152,7 +152,7 @@ pub struct RunArgs {
 
     /// Run a program for WASI (`wasi:cli/command`) instead of a plugin; its arguments follow after
     /// `--`
-    #[arg(long, value_name = "PROGRAM", conflicts_with = "plugin")]
+    #[arg(long, value_name = "PROGRAM")]
     pub command: Option<OsString>,
 
     /// The tool's params: JSON, `@FILE`, or `-` for standard input. Or give each as an option, such

@@ -69,7 +69,7 @@ pub(crate) struct Draft {
     /// The changes; the layer is open.
     pub changes: View,
     /// The run that produced them, if the apply is that run again.
-    pub run: Option<DraftRun>,
+    pub run: Option<Box<DraftRun>>,
 }
 
 /// A run of an action before its push.

@@ -66,7 +66,7 @@ pub struct Effects {
     /// was granted real time or fresh randomness. For reviewers only, like the diffs: models don't
     /// get it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub answer: Option<Answer>,
+    pub answer: Option<Box<Answer>>,
 }
 
 /// A change to the workspace.

@@ -321,8 +321,7 @@ async fn a_rehearsal_keeps_what_the_apply_will_answer() {
     let (rehearsed, has_reason) = answer(&outcome.effects[0].effects);
     assert!(has_reason && rehearsed.contains(r#""reason":"rehearsal""#));
     let applied = puppet.resolve(Resolution::apply("\"right\"")).await;
-    let told = applied.unwrap().content;
-    let told = told[0].as_text().unwrap();
+    let told = applied.unwrap().text();
     assert!(told.contains(r#""reason":"\"right\"""#), "{told}");
 
     // Long ones are compared, and not kept.

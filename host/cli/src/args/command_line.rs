@@ -40,14 +40,17 @@ fn check(words: &[OsString]) -> Result<(), clap::Error> {
     let command = command.mut_subcommand("run", |run| {
         run.mut_arg("plugin", |plugin| plugin.required(false))
     });
-    let is_given_once = words.iter().filter(|word| is_option(word)).count() == 1;
-    match command.try_get_matches_from(words) {
-        Err(error) if error.kind() == ErrorKind::ArgumentConflict && is_given_once => {
-            let message = "the arguments of the program go after `--`";
-            Err(Cli::command().error(ErrorKind::ArgumentConflict, message))
-        }
-        checked => checked.map(drop),
+    let matches = command.try_get_matches_from(words)?;
+    let run = matches.subcommand_matches("run");
+    let has_other = run.is_some_and(|run| {
+        let free = ["plugin", "tool", "params"];
+        free.into_iter().any(|name| run.contains_id(name))
+    });
+    if has_other {
+        let message = "the arguments of the program go after `--`";
+        return Err(Cli::command().error(ErrorKind::ArgumentConflict, message));
     }
+    Ok(())
 }
 
 fn is_option(word: &OsStr) -> bool {
@@ -93,13 +96,13 @@ mod tests {
             ],
         );
         check(
-            "airlock -v run --json --command=sd.wasm --stage",
+            "airlock -v run --json --command=sd.wasm --confirm-effects",
             &[
                 "airlock",
                 "-v",
                 "run",
                 "--json",
-                "--stage",
+                "--confirm-effects",
                 "--",
                 "sd.wasm",
                 "command",

@@ -175,7 +175,7 @@ impl PackedEffects {
             Vec<Change>,
             Fingerprints,
             BTreeMap<String, Option<String>>,
-            Option<Answer>,
+            Option<Box<Answer>>,
         > = if self.pieces.is_empty() {
             Body::default()
         } else {

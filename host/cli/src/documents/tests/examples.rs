@@ -109,10 +109,10 @@ fn effects() -> Effects {
     effects.problem = Some("it is long".to_owned());
     effects.uses_time = true;
     effects.uses_randomness = true;
-    effects.answer = Some(Answer::of(&ToolResult {
+    effects.answer = Some(Box::new(Answer::of(&ToolResult {
         content: vec![Content::text("Renamed. Reason: rehearsal")],
         details: Some(Json::of_own(&json!({"renamed": 1}))),
-    }));
+    })));
     effects.moved = true;
     effects.beyond_undo = true;
     effects

@@ -64,11 +64,11 @@ impl Binding {
         let mut executed = Executed::of(result.clone(), pushed);
         executed.drafted = Some(Draft {
             changes,
-            run: Some(DraftRun {
+            run: Some(Box::new(DraftRun {
                 seed,
                 looked_at,
                 result,
-            }),
+            })),
         });
         Ok(executed)
     }

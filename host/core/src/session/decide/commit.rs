@@ -153,7 +153,7 @@ impl Committing<'_> {
         }
         let (changes, folder) = (changes.clone(), Arc::clone(folder));
         let mut now = in_background(move || effects_of(&changes, &folder)).await?;
-        now.answer = Some(Answer::of(result));
+        now.answer = Some(Box::new(Answer::of(result)));
         Err(Error::Different {
             action: Box::new(NamedAction::from(&*self.held.action)),
             difference: Box::new(Difference::new(reviewed.clone(), now, true)),

@@ -345,7 +345,7 @@ impl Reviews {
         effects.beyond_undo = self.base.place.is_beyond_undo(&effects);
         let policy = rehearsal.producer.policy();
         if effects.verified && !policy.real_time && !policy.fresh_randomness {
-            effects.answer = result.map(Answer::of);
+            effects.answer = result.map(Answer::of).map(Box::new);
         }
         (effects, read)
     }
