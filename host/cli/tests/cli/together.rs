@@ -94,7 +94,10 @@ fn five_actions_of_three_tools_in_two_languages_are_one_question_and_one_commit(
 fn the_actions_of_all_conversations_in_a_workspace_are_one_question_and_one_commit() {
     let folder = folder(&["a.jpeg", "b.jpeg", "c.jpeg"]);
     let before = names(&folder);
-    for (file, session) in [("a", "one"), ("b", "another"), ("c", "one")] {
+    // All tests share a store.
+    let name = folder.path().file_name().unwrap().to_str().unwrap();
+    let [one, another] = ["one", "another"].map(|it| format!("{it}-{name}"));
+    for (file, session) in [("a", &one), ("b", &another), ("c", &one)] {
         let params = json!({"files": [format!("{file}.jpeg")], "find": "jpeg$", "replace": "jpg"});
         let params = params.to_string();
         let args = ["run", "batch-rename", &params, "--session", session];
@@ -115,7 +118,7 @@ fn the_actions_of_all_conversations_in_a_workspace_are_one_question_and_one_comm
     assert_eq!(names(&folder), ["a.jpg", "b.jpg", "c.jpg"]);
     let originals = fs::read_dir(folder.path().join(".airlock/originals"));
     assert_eq!(originals.unwrap().count(), 1, "one commit");
-    for (session, count) in [("one", 2), ("another", 1)] {
+    for (session, count) in [(&one, 2), (&another, 1)] {
         let log = airlock_in(folder.path(), &["log", "--session", session, "--json"])
             .run()
             .json();
@@ -128,7 +131,7 @@ fn the_actions_of_all_conversations_in_a_workspace_are_one_question_and_one_comm
     let undone = airlock_in(folder.path(), &undo).run();
     assert_eq!(undone.code, 0, "{undone:#?}");
     assert_eq!(names(&folder), before);
-    for session in ["one", "another"] {
+    for session in [&one, &another] {
         let log = airlock_in(folder.path(), &["log", "--session", session, "--json"])
             .run()
             .json();
