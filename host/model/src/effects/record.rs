@@ -115,6 +115,9 @@ struct Body<C, L, O, A> {
     answer: A,
 }
 
+type ReadBody =
+    Body<Vec<Change>, Fingerprints, BTreeMap<String, Option<String>>, Option<Box<Answer>>>;
+
 impl EffectsRecord {
     /// Packs the record for a store. Takes a few milliseconds per megabyte.
     pub fn pack(&self) -> PackedEffects {
@@ -171,12 +174,7 @@ impl PackedEffects {
     /// Fails if this is not a valid record, for example because another program changed it.
     pub fn unpack(&self) -> io::Result<EffectsRecord> {
         let row: Row = serde_json::from_str(&self.summary)?;
-        let body: Body<
-            Vec<Change>,
-            Fingerprints,
-            BTreeMap<String, Option<String>>,
-            Option<Box<Answer>>,
-        > = if self.pieces.is_empty() {
+        let body: ReadBody = if self.pieces.is_empty() {
             Body::default()
         } else {
             serde_json::from_slice(&packed::joined(&self.pieces)?)?
