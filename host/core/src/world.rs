@@ -15,7 +15,6 @@ use airlock_model::error::Error;
 use airlock_model::event::LogLevel;
 use airlock_model::pending::{ActionId, PendingAction};
 use airlock_model::tool::ToolTraits;
-use serde::{Deserialize, Serialize};
 use wasmtime::component::{InstancePre, Linker};
 use wasmtime::{AsContextMut, Store};
 use wasmtime_wasi::p2::bindings::{Command, CommandPre};
@@ -32,7 +31,7 @@ pub const WORLD_VERSION: &str = "0.1.0";
 pub(crate) const TAKEN: &[&str] = &["0.1"];
 
 /// The world that a component was built for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum World {
     /// `airlock:tool/custom-tool`.
@@ -43,6 +42,24 @@ pub enum World {
     /// `wasi:cli/command@0.2`: a program that knows nothing of Airlock. Its one tool takes a
     /// command line, and is named [`COMMAND_TOOL`].
     Command,
+}
+
+impl World {
+    /// Creates the world of tools from its version, or that of programs.
+    pub(crate) fn of(version: Option<String>) -> Self {
+        match version {
+            Some(version) => World::CustomTool { version },
+            None => World::Command,
+        }
+    }
+
+    /// Returns the version of the package `airlock:tool`, if the component was built for it.
+    pub fn version(&self) -> Option<&str> {
+        match self {
+            World::CustomTool { version } => Some(version),
+            World::Command => None,
+        }
+    }
 }
 
 /// Formats the full name.

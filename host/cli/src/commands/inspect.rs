@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::fmt::Display;
 
 use airlock_desk::plugin::Loaded;
-use airlock_host::load::{WORLD_VERSION, World};
+use airlock_host::load::WORLD_VERSION;
 use airlock_host::tool::{ToolDefinition, portable};
 use airlock_host::{Limits, Plugin, Policy};
 use airlock_render::{Block, Line, Role};
@@ -72,14 +72,6 @@ fn world(version: impl Display) -> String {
     format!("airlock:tool/custom-tool@{version}")
 }
 
-/// Returns the version of the world of tools that a plugin was built for.
-fn version(plugin: &Plugin) -> Option<&str> {
-    match plugin.world() {
-        World::CustomTool { version } => Some(version),
-        _ => None,
-    }
-}
-
 fn facts_of_plugin(plugin: &Plugin, policy: &Policy) -> Facts {
     vec![
         ("digest", plugin.digest().to_string()),
@@ -95,7 +87,7 @@ fn describe_plugin<'a>(plugin: &'a Plugin, policy: &Policy) -> PluginFacts<'a> {
         digest: plugin.digest().to_string(),
         // A loaded plugin fits.
         fit: Some(Fit {
-            built_for: version(plugin),
+            built_for: plugin.world().version(),
             differences: Vec::new(),
             world: world(WORLD_VERSION),
         }),
@@ -107,7 +99,7 @@ fn describe_plugin<'a>(plugin: &'a Plugin, policy: &Policy) -> PluginFacts<'a> {
         native: None,
         size: Some(plugin.size()),
         state_version: None,
-        world_version: version(plugin),
+        world_version: plugin.world().version(),
     }
 }
 

@@ -14,12 +14,12 @@ use wasmtime::component::Component;
 
 use super::frozen::Frozen;
 use crate::runtime::code_compatibility;
-use crate::world::World;
 
 /// The facts about a component that loading finds and entries store.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Facts {
-    pub world: World,
+    /// The version of the world of tools; `None` for a program.
+    pub world_version: Option<String>,
     pub imports: Vec<String>,
     pub tools: Vec<ToolDefinition>,
     pub rejected: Vec<RejectedTool>,

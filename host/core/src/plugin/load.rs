@@ -25,6 +25,7 @@ use crate::load_error::LoadError;
 use crate::reserved::{ToolNames, leave_out_reserved};
 use crate::tenant::Tenant;
 use crate::workspace::{Roots, ScratchFolder};
+use crate::world::World;
 
 pub(super) async fn from_file(engine: &Engine, path: &Path) -> Result<Plugin, LoadError> {
     let name = match path.file_stem() {
@@ -134,7 +135,7 @@ fn loaded(
         digest,
         bytes,
         names: Arc::new(names),
-        world: facts.world,
+        world: World::of(facts.world_version),
         imports: facts.imports,
         tools: tools
             .into_iter()
@@ -176,7 +177,7 @@ fn make<'a>(engine: &'a Engine, source: &'a PluginBytes) -> BoxFuture<'a, Result
             return Err(LoadError::NoTools { plugin, rejected });
         }
         let facts = Facts {
-            world: built_for.world,
+            world_version: built_for.world.version().map(str::to_owned),
             imports: built_for.imports,
             tools,
             rejected,
