@@ -152,7 +152,8 @@ pub struct RunArgs {
 
     /// Run a program for WASI (`wasi:cli/command`) instead of a plugin; its arguments follow after
     /// `--`
-    #[arg(long, value_name = "PROGRAM")]
+    // `command_line` has replaced it in a line that names a program.
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "plugin")]
     pub command: Option<OsString>,
 
     /// The tool's params: JSON, `@FILE`, or `-` for standard input. Or give each as an option, such

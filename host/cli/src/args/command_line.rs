@@ -8,6 +8,7 @@ use clap::error::ErrorKind;
 use serde_json::json;
 
 use super::Cli;
+use super::run_line::host_part;
 
 /// Writes `run --command PROGRAM … -- ARGS…` as a line that names the plugin, its tool and the
 /// params. Other lines stay as they are.
@@ -23,9 +24,13 @@ pub fn expanded(words: Vec<OsString>) -> Result<Vec<OsString>, clap::Error> {
         _ => (words.clone(), &[][..]),
     };
     let before = host.clone();
-    let Some(component) = take_component(&mut host) else {
+    let Some((at, component)) = take_component(&mut host) else {
         return Ok(words);
     };
+    // After a plugin, it is an option of the plugin's tool.
+    if host_part(&before[..at]).is_some() {
+        return Ok(words);
+    }
     check(&before)?;
     // Programs of WASI have arguments of Unicode only.
     let args: Vec<_> = args.iter().map(|arg| arg.to_string_lossy()).collect();
@@ -57,20 +62,20 @@ fn is_option(word: &OsStr) -> bool {
     word == "--command" || word.to_string_lossy().starts_with("--command=")
 }
 
-/// Removes `--command` and its value, and returns the value.
-fn take_component(words: &mut Vec<OsString>) -> Option<OsString> {
+/// Removes `--command` and its value, and returns its place and the value.
+fn take_component(words: &mut Vec<OsString>) -> Option<(usize, OsString)> {
     let at = words.iter().position(|word| is_option(word))?;
     if words[at] == "--command" {
         let value = words.get(at + 1).cloned()?;
         words.drain(at..at + 2);
-        return Some(value);
+        return Some((at, value));
     }
     let word = words[at].to_string_lossy().into_owned();
     let value = word
         .strip_prefix("--command=")
         .filter(|value| !value.is_empty())?;
     words.remove(at);
-    Some(value.into())
+    Some((at, value.into()))
 }
 
 #[cfg(test)]
@@ -111,6 +116,8 @@ mod tests {
         );
         same("airlock run sd.wasm -- --command x");
         same("airlock run sd.wasm --command");
+        same("airlock run shell.wasm --command ls");
+        same("airlock run shell.wasm run --command=ls -- x");
         same("airlock pending");
         same("airlock run batch-rename --files a");
     }
