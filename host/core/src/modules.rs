@@ -34,8 +34,8 @@ pub mod effects {
     pub use crate::workspace::needs;
     pub use airlock_model::effects::{
         ActionEffects, Answer, AppliedPart, Change, ChangeKind, Choice, Counts, Difference,
-        EditedFile, Effects, EffectsRecord, EffectsSummary, Facts, Hunk, Identity, KeptAnswer,
-        LeftOut, NoPatch, ObjectKind, OwnerChange, PackedEffects, PartlyApplied, Replacement, Seed,
+        EditedFile, Effects, EffectsRecord, EffectsSummary, Facts, Hunk, Identity, LeftOut,
+        NoPatch, ObjectKind, OwnerChange, PackedEffects, PartlyApplied, Replacement, Seed,
         Selection, SideEffects, Withheld, replaced,
     };
     pub use airlock_workspace::Needs;

@@ -96,11 +96,12 @@ pub fn discarded(label: &str, reason: &str) -> String {
 }
 
 /// The result of a guest's function.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ToolResult {
     /// Blocks for the model.
     pub content: Vec<Content>,
     /// Details for programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Json>,
 }
 

@@ -23,7 +23,7 @@ use crate::digest::Digest;
 use crate::visible::{is_invisible, quoted};
 
 pub use action::ActionEffects;
-pub use answer::{Answer, KeptAnswer};
+pub use answer::Answer;
 pub use difference::Difference;
 pub use facts::{Facts, Identity, ObjectKind};
 pub use git_binary::git_binary;

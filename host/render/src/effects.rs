@@ -31,38 +31,39 @@ impl Block {
         preview: &[Content],
         note: &dyn Fn(usize) -> Option<&'static str>,
     ) -> Self {
+        let changes = effects.changes.iter().enumerate();
         let block = Block::new().line(summary(&effects.summary()));
-        effects
-            .changes
-            .iter()
-            .enumerate()
-            .fold(block, |block, (at, change)| {
-                let line = Line::new().with_quoted(Role::Plain, change.to_string());
-                let line = match note(at) {
-                    Some(note) => line.with(" ").with_role(Role::Note, note),
-                    None => line,
-                };
-                let block = block.line(line.indented(2).hanging(2));
-                let beside = change.side_effects.sentences().into_iter();
-                let block = beside.fold(block, |block, sentence| {
-                    let line = Line::new().with_role(Role::Note, sentence);
-                    block.line(line.indented(4).hanging(2))
-                });
-                let said = match &change.diff {
-                    Some(diff) if !is_in(preview, diff) => {
-                        return block.block(Block::new().text(diff).indented(4));
-                    }
-                    Some(_) => Some("contents as in the preview above".to_owned()),
-                    None => not_read(change).or_else(|| not_shown(change)),
-                };
-                match said {
-                    Some(said) => {
-                        let said = Line::new().with_role(Role::Faint, said);
-                        block.line(said.indented(4).hanging(2))
-                    }
-                    None => block,
-                }
-            })
+        changes.fold(block, |block, (at, change)| {
+            block.block(Self::effect(change, preview, note(at)))
+        })
+    }
+
+    fn effect(change: &Change, preview: &[Content], note: Option<&str>) -> Self {
+        let line = Line::new().with_quoted(Role::Plain, change.to_string());
+        let line = match note {
+            Some(note) => line.with(" ").with_role(Role::Note, note),
+            None => line,
+        };
+        let block = Block::from(line.indented(2).hanging(2));
+        let sentences = change.side_effects.sentences().into_iter();
+        let block = sentences.fold(block, |block, sentence| {
+            let line = Line::new().with_role(Role::Note, sentence);
+            block.line(line.indented(4).hanging(2))
+        });
+        let said = match &change.diff {
+            Some(diff) if !is_in(preview, diff) => {
+                return block.block(Block::new().text(diff).indented(4));
+            }
+            Some(_) => Some("contents as in the preview above".to_owned()),
+            None => not_read(change).or_else(|| not_shown(change)),
+        };
+        match said {
+            Some(said) => {
+                let said = Line::new().with_role(Role::Faint, said);
+                block.line(said.indented(4).hanging(2))
+            }
+            None => block,
+        }
     }
 
     /// Returns a block with the answer that the apply will give, if a rehearsal has seen it. An

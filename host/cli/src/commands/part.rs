@@ -2,6 +2,7 @@
 
 mod editing;
 pub mod hunks;
+pub mod keys;
 mod picking;
 
 use airlock_desk::part::PartError;

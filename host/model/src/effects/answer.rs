@@ -26,19 +26,7 @@ pub struct Answer {
     pub has_reason: bool,
     /// The answer. `None` if it is longer than 64 KiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kept: Option<KeptAnswer>,
-}
-
-/// An answer that is short enough to be kept.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct KeptAnswer {
-    /// Blocks for the model.
-    pub content: Vec<Content>,
-    /// Details for programs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub details: Option<Json>,
+    pub kept: Option<ToolResult>,
 }
 
 impl Answer {
@@ -47,11 +35,7 @@ impl Answer {
 
     /// Creates the answer of a tool, from its result.
     pub fn of(result: &ToolResult) -> Self {
-        let kept = KeptAnswer {
-            content: result.content.clone(),
-            details: result.details.clone(),
-        };
-        let details = result.details.as_ref().map_or("", Json::as_str);
+        let details = details_of(result);
         let content = result.content.iter();
         let bytes = content.map(Content::byte_length).sum::<usize>() + details.len();
         let texts = result.content.iter().filter_map(Content::as_text);
@@ -59,16 +43,15 @@ impl Answer {
         let has_reason = texts.any(|text| text.contains(Self::REASON));
         Self {
             has_reason,
-            digest: kept.digest(),
-            kept: (bytes <= MAX_KEPT).then_some(kept),
+            digest: digest_of(result),
+            kept: (bytes <= MAX_KEPT).then(|| result.clone()),
         }
     }
 
     /// Returns whether this is the answer of an apply, decided for this reason. A long answer that
     /// has the reason in it can't be compared, and counts as the same.
     pub fn is_of(&self, result: &ToolResult, reason: &str) -> bool {
-        let now = Self::of(result);
-        if self.digest == now.digest {
+        if self.digest == digest_of(result) {
             return true;
         }
         if !self.has_reason {
@@ -77,29 +60,27 @@ impl Answer {
         let Some(kept) = &self.kept else {
             return true;
         };
-        kept.is_with_reason(result, reason)
-    }
-}
-
-impl KeptAnswer {
-    fn digest(&self) -> Digest {
-        // Texts and bytes can always be written as JSON.
-        Digest::of(&serde_json::to_vec(&(&self.content, &self.details)).unwrap_or_default())
-    }
-
-    /// Returns whether a result is this answer with the reason of a decision in its place.
-    fn is_with_reason(&self, now: &ToolResult, reason: &str) -> bool {
-        let mut pairs = self.content.iter().zip(&now.content);
-        let details = |it: &Option<Json>| it.as_ref().map_or("", Json::as_str).to_owned();
-        self.content.len() == now.content.len()
+        let mut pairs = kept.content.iter().zip(&result.content);
+        kept.content.len() == result.content.len()
             && pairs.all(|pair| match pair {
                 (Content::Text { text }, Content::Text { text: now }) => {
                     is_with_reason(text, now, reason)
                 }
                 (content, now) => content == now,
             })
-            && is_with_reason(&details(&self.details), &details(&now.details), reason)
+            && is_with_reason(details_of(kept), details_of(result), reason)
     }
+}
+
+fn digest_of(result: &ToolResult) -> Digest {
+    // Texts and bytes can always be written as JSON.
+    let written = serde_json::to_vec(&(&result.content, &result.details));
+    Digest::of(&written.unwrap_or_default())
+}
+
+/// Returns the details as text; empty if there are none.
+fn details_of(result: &ToolResult) -> &str {
+    result.details.as_ref().map_or("", Json::as_str)
 }
 
 /// Returns whether `now` is the rehearsed text with the reason of a decision in its place, as it is

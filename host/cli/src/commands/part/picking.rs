@@ -10,9 +10,9 @@ use airlock_render::{Block, Line, Role};
 
 use super::editing;
 use super::hunks::{Chosen, Group, choice, sections};
+use super::keys::{self, Key};
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::{on_stderr, show_on_stderr};
-use crate::terminal::prompt;
 
 /// The maximum size of a file with a hunk to edit, in bytes.
 const MAX_EDITED: u64 = 1 << 20;
@@ -51,20 +51,6 @@ pub async fn pick(
 #[derive(PartialEq, Eq)]
 enum End {
     Next,
-    Quit,
-}
-
-/// The answer to a question about a change or a hunk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Key {
-    Yes,
-    No,
-    /// This one and the rest of the file.
-    All,
-    /// Neither this one nor the rest of the file.
-    Done,
-    Split,
-    Edit,
     Quit,
 }
 
@@ -203,59 +189,27 @@ fn possible_keys(group: &Group, can_edit: bool) -> Vec<char> {
     keys
 }
 
-fn key_of(line: &str, keys: &[char]) -> Option<Key> {
-    let mut letters = line
-        .trim()
-        .chars()
-        .map(|letter| letter.to_ascii_lowercase());
-    let (Some(letter), None) = (letters.next(), letters.next()) else {
-        return None;
-    };
-    keys.contains(&letter).then_some(())?;
-    Some(match letter {
-        'y' => Key::Yes,
-        'n' => Key::No,
-        'a' => Key::All,
-        'd' => Key::Done,
-        's' => Key::Split,
-        'e' => Key::Edit,
-        'q' => Key::Quit,
-        _ => return None,
-    })
-}
+/// The meanings of the keys.
+const MEANINGS: [(char, &str); 7] = [
+    ('y', "apply this"),
+    ('n', "leave it out"),
+    ('a', "apply this and the rest of the file"),
+    ('d', "leave out this and the rest of the file"),
+    ('s', "split it into smaller hunks"),
+    ('e', "edit it"),
+    ('q', "quit: leave out this and all that follows"),
+];
 
-/// Asks until one of the keys is the answer. Returns `None` at the end of the input, and after
-/// Ctrl-C.
+/// Asks until one of the keys is the answer.
 async fn read_key(question: &str, keys: &[char], interrupt: &Interrupt) -> Option<Key> {
-    let listed: Vec<String> = keys.iter().map(char::to_string).collect();
-    let question = format!("{question} [{},?]? ", listed.join(","));
-    loop {
-        let line = prompt::read(&question, interrupt).await?;
-        match key_of(&line, keys) {
-            Some(key) => return Some(key),
-            None => help(keys),
-        }
-    }
-}
-
-fn help(keys: &[char]) {
-    for (key, meaning) in [
-        ('y', "apply this"),
-        ('n', "leave it out"),
-        ('a', "apply this and the rest of the file"),
-        ('d', "leave out this and the rest of the file"),
-        ('s', "split it into smaller hunks"),
-        ('e', "edit it"),
-        ('q', "quit: leave out this and all that follows"),
-    ] {
-        if keys.contains(&key) {
-            on_stderr(format!("  {key}  {meaning}"));
-        }
-    }
+    let meanings = MEANINGS.iter().copied();
+    let meanings: Vec<_> = meanings.filter(|(key, _)| keys.contains(key)).collect();
+    keys::read_key(question, keys, &meanings, interrupt).await
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::keys::key_of;
     use super::*;
 
     #[test]

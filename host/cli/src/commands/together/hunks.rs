@@ -8,12 +8,23 @@ use airlock_host::effects::{Change, Effects};
 use airlock_render::{Block, Line, Role};
 
 use crate::commands::part::hunks::sections;
+use crate::commands::part::keys::{Key, read_key};
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::{on_stderr, show_on_stderr};
-use crate::terminal::prompt;
 
 /// The mark in the heading of a hunk, where git shows the function, and after a change.
 const MARK: &str = "(reviewed)";
+
+const KEYS: [char; 5] = ['y', 'n', 'a', 'd', 'q'];
+
+/// The meanings of the keys.
+const MEANINGS: [(char, &str); 5] = [
+    ('y', "mark this hunk as reviewed"),
+    ('n', "leave it without a mark"),
+    ('a', "mark this and the rest of the file"),
+    ('d', "leave this and the rest of the file without a mark"),
+    ('q', "quit the review; the marks stay"),
+];
 
 /// The hunks of one change: the sections of its diff or, without any, the whole change.
 struct Hunks {
@@ -102,18 +113,18 @@ impl<'a> MarkedEffects<'a> {
                 show_on_stderr(&Block::from(line.hanging(2)));
             }
             show_on_stderr(&Block::new().text(&text));
-            let question = format!("({number}/{count}) Mark as reviewed [y,n,a,d,q,?]? ");
-            let key = read_key(&question, interrupt).await?;
+            let question = format!("({number}/{count}) Mark as reviewed");
+            let key = read_key(&question, &KEYS, &MEANINGS, interrupt).await?;
             let mut marked = vec![digest];
-            if matches!(key, Key::File | Key::SkipFile) {
+            if matches!(key, Key::All | Key::Done) {
                 while let Some(((_, (_, digest)), _)) = rest.next_if(|((of, _), _)| *of == at) {
                     marked.push(digest);
                 }
             }
             match key {
-                Key::Yes | Key::File => self.marks.mark(marked),
-                Key::No | Key::SkipFile => {}
+                Key::Yes | Key::All => self.marks.mark(marked),
                 Key::Quit => break,
+                _ => {}
             }
         }
         Some(())
@@ -143,40 +154,5 @@ impl Hunks {
             each.push((change.diff.clone().unwrap_or_default(), digest(&facts)));
         }
         Self { each }
-    }
-}
-
-/// The answer to a question about a hunk.
-#[derive(Clone, Copy)]
-enum Key {
-    Yes,
-    No,
-    /// This one and the rest of the file.
-    File,
-    /// Neither this one nor the rest of the file.
-    SkipFile,
-    Quit,
-}
-
-/// Asks until one of the keys is the answer. Returns `None` at the end of the input, and after
-/// Ctrl-C.
-async fn read_key(question: &str, interrupt: &Interrupt) -> Option<Key> {
-    loop {
-        let line = prompt::read(question, interrupt).await?;
-        return Some(match &*line.to_ascii_lowercase() {
-            "y" => Key::Yes,
-            "n" => Key::No,
-            "a" => Key::File,
-            "d" => Key::SkipFile,
-            "q" => Key::Quit,
-            _ => {
-                on_stderr("  y  mark this hunk as reviewed");
-                on_stderr("  n  leave it without a mark");
-                on_stderr("  a  mark this and the rest of the file");
-                on_stderr("  d  leave this and the rest of the file without a mark");
-                on_stderr("  q  quit the review; the marks stay");
-                continue;
-            }
-        });
     }
 }
