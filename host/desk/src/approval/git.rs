@@ -50,7 +50,9 @@ pub(super) fn of_git(root: &Path, repositories: &[PathBuf]) -> OfGit {
         root: &root,
     };
     used.look(&root);
-    for repository in repositories.iter().take(MOST_REPOSITORIES) {
+    // The workspace's own `.git` is among them, and was looked at.
+    let below = repositories.iter().filter(|it| !it.as_os_str().is_empty());
+    for repository in below.take(MOST_REPOSITORIES) {
         used.look(&root.join(repository));
     }
     used.of_git
