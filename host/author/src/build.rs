@@ -108,7 +108,7 @@ pub async fn build(order: BuildOptions<'_>, toolchain: &Toolchain<'_>) -> Result
             .join("build")
             .join(format!("{}.wasm", made.about.name)),
     };
-    write(&path, &plugin.source().bytes)?;
+    write_component(&path, &plugin.source().bytes)?;
     Ok(Built {
         path,
         language: project.language,
@@ -146,7 +146,10 @@ async fn check(
 
 /// Writes the component to a temporary file next to its path first, so that readers see either the
 /// complete old or the complete new one.
-fn write(path: &Path, component: &[u8]) -> Result<(), Error> {
+///
+/// # Errors
+/// If it can't be written.
+pub fn write_component(path: &Path, component: &[u8]) -> Result<(), Error> {
     replace(path, component)
         .with_context(|| format!("could not write {}", path.display()))
         .map_err(|error| Error::machine(error).with_advice("`-o FILE` writes it elsewhere"))

@@ -174,7 +174,7 @@ impl From<airlock_desk::Error> for Failure {
 
         let exit = match &error {
             Error::Host(error) | Error::Advised { error, .. } => Exit::of(error),
-            Error::Load(_) | Error::UnknownPlugin { .. } => Exit::NotLoaded,
+            Error::Load(_) | Error::ToolsFile(_) | Error::UnknownPlugin { .. } => Exit::NotLoaded,
             Error::UnknownStore { .. }
             | Error::EmptyStorePath
             | Error::Configuration(_)

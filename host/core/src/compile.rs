@@ -26,6 +26,7 @@ mod protocol;
 mod remembered;
 #[cfg(unix)]
 mod serve;
+mod tools_section;
 
 use std::io;
 use std::path::PathBuf;

@@ -141,6 +141,8 @@ pub mod store {
 /// Tool definitions, and the params of calls.
 pub mod tool {
     pub use crate::params::Params;
+    pub use crate::world::with_command_tools;
+    pub use airlock_model::tool::command;
     pub use airlock_model::tool::{
         RESOLVE, RejectedTool, ToolDefinition, ToolTraits, portable, resolve_tool,
     };

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use airlock_model::digest::Digest;
 use airlock_model::error::Error;
 use airlock_model::store::PluginBytes;
+use airlock_model::tool::command::{CommandTool, CommandTools};
 use airlock_model::tool::{RejectedTool, ToolDefinition};
 use bytes::Bytes;
 
@@ -52,6 +53,8 @@ pub(crate) struct Loaded {
     bytes: Bytes,
     world: World,
     imports: Vec<String>,
+    /// The tools of a program that has its own.
+    command_tools: Option<CommandTools>,
     tools: Vec<LoadedTool>,
     rejected: Vec<RejectedTool>,
     names: Arc<ToolNames>,
@@ -154,15 +157,25 @@ impl Plugin {
     /// # Errors
     /// [`LoadError::Definitions`] if the guest can't be asked.
     pub async fn ask_again(&self) -> Result<(Vec<ToolDefinition>, Vec<RejectedTool>), LoadError> {
-        let inner = &self.inner;
-        let (tools, mut rejected) =
-            load::ask_for_tools(&inner.engine, &inner.loaded.component, &inner.source).await?;
+        let (engine, loaded) = (&self.inner.engine, &self.inner.loaded);
+        let source = self.source();
+        let asking = match &loaded.command_tools {
+            Some(tools) => load::command_tools(engine, tools, source),
+            None => load::ask_for_tools(engine, &loaded.component, source),
+        };
+        let (tools, mut rejected) = asking.await?;
         let tools = leave_out_reserved(tools, &mut rejected);
         Ok((tools, rejected))
     }
 
     pub(crate) fn loaded_tools(&self) -> &[LoadedTool] {
         &self.inner.loaded.tools
+    }
+
+    /// Returns a tool of a program that has its own.
+    pub(crate) fn command_tool(&self, name: &str) -> Option<&CommandTool> {
+        let tools = self.inner.loaded.command_tools.as_ref()?;
+        tools.tools().iter().find(|tool| tool.name == name)
     }
 
     pub(crate) fn tool_names(&self) -> &Arc<ToolNames> {

@@ -20,7 +20,7 @@ use wasmtime::{AsContextMut, Store};
 use wasmtime_wasi::p2::bindings::{Command, CommandPre};
 
 use crate::pushing::{PushError, PushRequest};
-pub use command::COMMAND_TOOL;
+pub use command::{COMMAND_TOOL, with_command_tools};
 pub(crate) use command::{CommandLine, CommandOutput};
 
 /// The newest version of the package `airlock:tool` that this host implements.

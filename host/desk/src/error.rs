@@ -8,7 +8,7 @@ use airlock_host::store::StoreError;
 use etcetera::HomeDirError;
 
 use crate::advice;
-use crate::configuration::Problems;
+use crate::configuration::{Problem, Problems};
 
 /// An error of a request. Displays as a clause; [`advice`](Self::advice) says what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +36,9 @@ pub enum Error {
         /// The names of the bundled plugins.
         bundled: String,
     },
+    /// A file that gives a program tools has an error.
+    #[error("{0}")]
+    ToolsFile(Problem),
     /// The address has a scheme that no store supports.
     #[error("there is no store for {scheme}://")]
     UnknownStore {
@@ -123,7 +126,7 @@ impl Error {
             | Error::EmptyStorePath
             | Error::SeveralActions { .. }
             | Error::LeftOut { .. } => "usage",
-            Error::Configuration(_) => "configuration",
+            Error::Configuration(_) | Error::ToolsFile(_) => "configuration",
             Error::NoPlace(_) => "host",
             Error::NoSuchAction { id, .. } => airlock_host::Error::UnknownAction(id.clone()).kind(),
             Error::Volatile { .. } => "volatile",
@@ -137,11 +140,12 @@ impl Error {
             Error::Host(error) => advice::about(error)?,
             Error::Load(error) => advice::about_loading(error),
             Error::UnknownPlugin { bundled, .. } => {
-                let advice = format!("bundled: {bundled}; a path to a plugin ends in .wasm");
+                let advice =
+                    format!("bundled: {bundled}; a path to a plugin ends in .wasm or .toml");
                 return Some(advice.into());
             }
             Error::UnknownStore { .. } => advice::ADDRESSES,
-            Error::EmptyStorePath => return None,
+            Error::EmptyStorePath | Error::ToolsFile(_) => return None,
             Error::LeftOut { feature, .. } => match *feature {
                 "sqlite" => "name a server with `--store postgres://…`",
                 _ => "name a file with `--store PATH`",
@@ -165,6 +169,7 @@ impl Error {
                 | Error::Advised { .. }
                 | Error::Load(_)
                 | Error::Configuration(_)
+                | Error::ToolsFile(_)
                 | Error::SeveralActions { .. }
                 | Error::Interrupted { .. }
         )

@@ -3,13 +3,16 @@
 mod bundled;
 mod loaded;
 mod module;
+mod tools_file;
 
 use std::borrow::Cow;
 use std::env;
 use std::ffi::OsStr;
 use std::path::{self, Path, PathBuf};
+use std::sync::Arc;
 
 use airlock_host::compile::CompileCache;
+use airlock_host::load::LoadError;
 use airlock_host::regular::read_regular_file;
 use airlock_host::{Engine, EngineBuilder, Limits, Plugin};
 
@@ -17,6 +20,7 @@ use crate::Error;
 
 pub use bundled::{Bundled, BundledKind, Catalog};
 pub use loaded::Loaded;
+pub use tools_file::{is_tools_file, program as program_of};
 
 /// The name of the user's folders for this program.
 const PROGRAM: &str = "airlock";
@@ -27,14 +31,15 @@ const MAX_PLUGIN_BYTES: u64 = 1 << 30;
 /// The source of the tools that a user named.
 #[derive(Debug, Clone, Copy)]
 pub enum Source<'a> {
-    /// The file of a component, or of a program for WASI preview 1.
+    /// The file of a component or of a program for WASI preview 1, or a file that gives a program
+    /// its own tools.
     File(&'a Path),
     /// A plugin that is bundled with the program.
     Bundled(&'static Bundled),
 }
 
 impl<'a> Source<'a> {
-    /// Parses a path or a name. A separator or the ending `.wasm` makes it a path. The name of a
+    /// Parses a path or a name. A separator, or the ending `.wasm` or `.toml`, makes it a path. The name of a
     /// bundled plugin wins over a file in the current directory. Any other word is a path if the
     /// file exists.
     ///
@@ -44,6 +49,7 @@ impl<'a> Source<'a> {
         let path = Path::new(plugin);
         let name = plugin.to_string_lossy();
         let means_a_path = name.contains(path::is_separator)
+            || is_tools_file(path)
             || path
                 .extension()
                 .is_some_and(|extension| extension.eq_ignore_ascii_case("wasm"));
@@ -68,16 +74,20 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns the component's bytes, if it has any and they can be read.
-    pub fn bytes(&self) -> Option<Cow<'static, [u8]>> {
+    /// Returns the component's bytes. `None` if there is no component.
+    ///
+    /// # Errors
+    /// Fails if the file can't be read, or can't be made a component.
+    pub fn bytes(&self) -> Result<Option<Cow<'static, [u8]>>, Error> {
         match self {
-            Source::File(path) => read_regular_file(path, MAX_PLUGIN_BYTES)
-                .ok()
-                .map(Cow::Owned),
-            Source::Bundled(bundled) => match bundled.kind {
+            Source::File(path) => match made(path)? {
+                Some(component) => Ok(Some(Cow::Owned(component))),
+                None => read(path).map(|bytes| Some(Cow::Owned(bytes))),
+            },
+            Source::Bundled(bundled) => Ok(match bundled.kind {
                 BundledKind::Component { bytes, .. } => Some(Cow::Borrowed(bytes)),
                 BundledKind::Native(_) => None,
-            },
+            }),
         }
     }
 
@@ -90,7 +100,7 @@ impl<'a> Source<'a> {
         engine: impl FnOnce() -> Result<Engine, airlock_host::Error>,
     ) -> Result<Loaded, Error> {
         let plugin = match self {
-            Source::File(path) => match module::component_of(path, MAX_PLUGIN_BYTES)? {
+            Source::File(path) => match made(path)? {
                 Some(component) => Plugin::from_bytes(&engine()?, self.name(), component).await?,
                 None => Plugin::load(&engine()?, path).await?,
             },
@@ -103,6 +113,28 @@ impl<'a> Source<'a> {
         };
         Ok(Loaded::Plugin(plugin))
     }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Error> {
+    let bytes = read_regular_file(path, MAX_PLUGIN_BYTES);
+    bytes.map_err(|error| {
+        let path = path.to_owned();
+        let source = Arc::new(error);
+        LoadError::Read { path, source }.into()
+    })
+}
+
+/// Returns whether a file is not a component itself, but one is made of it.
+pub(crate) fn is_made(path: &Path) -> bool {
+    is_tools_file(path) || module::is_core_module(path).unwrap_or(false)
+}
+
+/// Makes the component of a program or tools file. Other files are components themselves.
+fn made(path: &Path) -> Result<Option<Vec<u8>>, Error> {
+    if is_tools_file(path) {
+        return tools_file::component(path).map(Some);
+    }
+    Ok(module::component_of(path, MAX_PLUGIN_BYTES)?)
 }
 
 /// Returns a builder for a program's engine. It keeps compiled plugins in the user's own cache, and
@@ -180,6 +212,7 @@ mod tests {
         check("ast-edit", "bundled ast_edit");
         check("batch_rename.wasm", "file batch_rename.wasm");
         check("PLUGIN.WASM", "file PLUGIN.WASM");
+        check("search.toml", "file search.toml");
         check("./batch-rename", "file ./batch-rename");
         // A file that is there: tests run in their crate's folder.
         check("Cargo.toml", "file Cargo.toml");

@@ -1,5 +1,6 @@
 //! Definitions of tools for models, people and stores.
 
+pub mod command;
 pub mod portable;
 
 use std::fmt;

@@ -21,7 +21,7 @@ pub enum PluginName {
     Digest(Digest),
     /// The bundled plugin with this name.
     Bundled(String),
-    /// The component in this file.
+    /// The component in this file, or the program and tools that this file names.
     File(String),
 }
 
@@ -36,10 +36,11 @@ impl TryFrom<String> for PluginName {
             let digest = text.parse().map_err(|error| format!("{error}"))?;
             return Ok(Self::Digest(digest));
         }
-        let is_component = Path::new(&text)
-            .extension()
-            .is_some_and(|it| it.eq_ignore_ascii_case("wasm"));
-        Ok(if is_component || text.contains('/') {
+        let extension = Path::new(&text).extension();
+        let is_file = ["wasm", "toml"].iter().any(|ending| {
+            extension.is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
+        });
+        Ok(if is_file || text.contains('/') {
             Self::File(text)
         } else {
             Self::Bundled(text)
@@ -65,7 +66,7 @@ impl JsonSchema for PluginName {
         json_schema!({
             "type": "string",
             "minLength": 1,
-            "description": "Which plugin is meant: the name of a bundled one, the path of a component's file, relative to this file's folder, or sha256:DIGEST of its bytes",
+            "description": "Which plugin is meant: the name of a bundled one, the path of a component or tools file, relative to this file's folder, or sha256:DIGEST of its bytes",
         })
     }
 }

@@ -5,7 +5,9 @@ use std::fs;
 
 use airlock_host::content::{CallOutcome, Content};
 use airlock_host::effects::ChangeKind;
-use airlock_host::load::{COMMAND_TOOL, World};
+use airlock_host::load::{COMMAND_TOOL, LoadError, World};
+use airlock_host::tool::command::CommandTools;
+use airlock_host::tool::with_command_tools;
 use airlock_host::{Error, Limits, Policy, Resolution, Session};
 use airlock_tests::{Tester, plugin};
 use serde_json::json;
@@ -195,4 +197,124 @@ async fn a_program_that_may_not_change_the_workspace_can_not() {
     assert!(outcome.pushed.is_empty());
     assert_eq!(texts(&outcome.content).last(), Some(&"The program failed."));
     assert!(files(workspace.path()).is_empty());
+}
+
+/// A program with its own tools, in place of the one that takes a command line.
+async fn with_own_tools(tools: serde_json::Value) -> Result<airlock_host::Plugin, LoadError> {
+    let program = plugin("program").await;
+    let tools: CommandTools = serde_json::from_value(tools).unwrap();
+    let component = with_command_tools(program.source().bytes.to_vec(), &tools);
+    airlock_host::Plugin::from_bytes(program.engine(), "own", component).await
+}
+
+#[tokio::test]
+async fn a_program_can_have_tools_of_its_own_with_schemas() {
+    let tools = json!({ "tool": [
+        {
+            "name": "append_line",
+            "description": "Appends a line",
+            "params": { "file": { "type": "string" }, "line": { "type": "string" } },
+            "required": ["file", "line"],
+            "args": ["append", "{file}", "{line}\n"],
+            "title": "Append to {file}",
+        },
+        {
+            "name": "say",
+            "label": "Say",
+            "description": "Says a text",
+            "params": { "texts": { "type": "array", "items": { "type": "string" } } },
+            "args": [["say", "{texts}"], "stdin"],
+            "stdin": "-{texts}-",
+            "read-only": true,
+        },
+        {
+            "name": "note",
+            "description": "Writes a text twice, and says that it doesn't",
+            "params": { "text": { "type": "string" } },
+            "args": [["write", "n", "{text}"]],
+            "stdin": "{text}",
+            "title": " ",
+            "read-only": true,
+        },
+    ]});
+    let own = with_own_tools(tools).await.unwrap();
+    let defined: Vec<_> = own.tools().collect();
+    let names: Vec<_> = defined.iter().map(|tool| &*tool.name).collect();
+    assert_eq!(names, ["append_line", "say", "note"]);
+    assert_eq!(
+        (&*defined[0].label, &*defined[1].label),
+        ("append_line", "Say")
+    );
+    assert!(defined[1].traits.read_only && !defined[0].traits.read_only);
+    assert_eq!(own.rejected(), []);
+
+    let workspace = TempDir::new().unwrap();
+    fs::write(workspace.path().join("a.txt"), "a\n").unwrap();
+    let session = Session::builder()
+        .model_decides()
+        .workspace(workspace.path());
+    let session = session.bind(&own).open().unwrap();
+    // The promise of a tool to change nothing is not taken for granted.
+    let written = session.call("note", &json!({ "text": "x" })).await.unwrap();
+    assert_eq!(written.pushed[0].label, "own write n x");
+    session
+        .resolve(Resolution::discard("no"), Tester)
+        .await
+        .unwrap();
+    let huge = json!({ "text": "x".repeat(3 << 20) });
+    let refused = session.call("note", &huge).await.unwrap_err().to_string();
+    assert!(refused.contains("command line is longer than"), "{refused}");
+
+    let params = json!({ "texts": ["x"] });
+    let said = session.call("say", &params).await.unwrap();
+    assert_eq!(texts(&said.content), ["x\n-[\"x\"]-"]);
+    let said = session.call("say", &json!({})).await.unwrap();
+    assert_eq!(texts(&said.content), ["--"]);
+
+    let wrong = session
+        .call("append_line", &json!({ "file": "a.txt" }))
+        .await;
+    assert!(
+        matches!(wrong, Err(Error::InvalidParams { .. })),
+        "{wrong:?}"
+    );
+    let other = session.call(COMMAND_TOOL, &json!({ "args": [] })).await;
+    assert!(matches!(other, Err(Error::UnknownTool { .. })), "{other:?}");
+
+    let params = json!({ "file": "a.txt", "line": "b" });
+    let outcome = session.call("append_line", &params).await.unwrap();
+    assert_eq!(outcome.pushed[0].label, "Append to a.txt");
+    // A refresh calls the tool again, on the changed file.
+    fs::write(workspace.path().join("a.txt"), "0\n").unwrap();
+    session
+        .refresh(&outcome.pushed[0].id, Tester)
+        .await
+        .unwrap();
+    session
+        .resolve(Resolution::apply("yes"), Tester)
+        .await
+        .unwrap();
+    let text = fs::read_to_string(workspace.path().join("a.txt")).unwrap();
+    assert_eq!(text, "0\nb\n");
+}
+
+#[tokio::test]
+async fn a_section_of_tools_that_is_wrong_is_refused_with_the_reason() {
+    let program = plugin("program").await;
+    let tool = json!({ "name": "a", "description": "a" });
+    let tools: CommandTools = serde_json::from_value(json!({ "tool": [tool] })).unwrap();
+    let check = async |component: Vec<u8>, says: &str| {
+        let loaded = airlock_host::Plugin::from_bytes(program.engine(), "own", component).await;
+        let error = loaded.unwrap_err().to_string();
+        assert!(error.contains(says), "{error}");
+    };
+    let bytes = || program.source().bytes.to_vec();
+    let twice = with_command_tools(with_command_tools(bytes(), &tools), &tools);
+    check(twice, "two sections `airlock:command-tools`").await;
+    let other = plugin("notes").await.source().bytes.to_vec();
+    check(with_command_tools(other, &tools), "only for programs").await;
+    let mut wrong = with_command_tools(bytes(), &tools);
+    let at = wrong.len() - br#""description":"a""#.len() - 1;
+    wrong[at..].fill(b' ');
+    check(wrong, "its section `airlock:command-tools` is wrong").await;
 }

@@ -12,11 +12,12 @@ use crate::commands::author::build::Request;
 #[derive(Debug, Args)]
 #[command(after_help = BUILD_EXAMPLES)]
 pub struct BuildArgs {
-    /// The project's folder, or its module in TypeScript or JavaScript [default: .]
+    /// The project's folder, or its module in TypeScript or JavaScript; or a TOML file that gives a
+    /// program for WASI tools [default: .]
     #[arg(value_name = "DIR", value_hint = ValueHint::AnyPath)]
     pub folder: Option<PathBuf>,
 
-    /// Where the component goes [default: DIR/build/NAME.wasm]
+    /// Write the component to FILE [default: DIR/build/NAME.wasm, or the TOML file's name with .wasm]
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 

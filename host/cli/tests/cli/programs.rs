@@ -155,3 +155,136 @@ print(sys.argv[1], data['version'])
     let version = ["-c", "import sys; print(sys.version.split()[0])"];
     program.check_output(&version, "3.12.0\n");
 }
+
+/// The tools file in a page that has this tool.
+fn from_page(tool: &str) -> String {
+    let page = fs::read_to_string("../desk/PROGRAMS.md").unwrap();
+    let mut files = page.split("```toml\n").skip(1);
+    let file = files
+        .find(|it| it.contains(&format!("name = \"{tool}\"")))
+        .unwrap();
+    file.split("```").next().unwrap().to_owned()
+}
+
+#[test]
+fn an_agent_can_run_python_scripts_with_modules_of_the_workspace() {
+    let module = "def double(x):\n    return 2 * x\n";
+    let program = Program::new("python", &[("tools/python/ours.py", module), ("n", "21")]);
+    let tools = TempDir::new().unwrap();
+    let file = tools.path().join("python.toml");
+    let contents = from_page("run_python");
+    fs::write(&file, contents.replace("python.wasm", &program.path)).unwrap();
+    let run = |script: &str, more: &[&str]| {
+        let args = ["run", file.to_str().unwrap(), "--json", "--script", script];
+        program
+            .store
+            .json(program.workspace.path(), &[&args, more].concat())
+    };
+    let told = run(
+        "import sys, ours\nprint(ours.double(4), sys.argv[1:])",
+        &["--args", "a b"],
+    );
+    assert_eq!(text(&told), "8 ['a b']\n");
+    assert_eq!(told["pending"], Value::Array(Vec::new()));
+    let script =
+        "import ours\nn = int(open('n').read())\nopen('n', 'w').write(str(ours.double(n)))";
+    let told = run(script, &["--summary", "double the number"]);
+    assert_eq!(told["pending"][0]["label"], "Script: double the number");
+    program.store.json(
+        program.workspace.path(),
+        &["resolve", "apply", "--reason", "right"],
+    );
+    let n = fs::read_to_string(program.workspace.path().join("n")).unwrap();
+    assert_eq!(n, "42");
+    let told = run("1/0", &[]);
+    assert!(text(&told).contains("ZeroDivisionError"), "{told:#}");
+}
+
+#[test]
+fn a_file_gives_a_program_tools_with_schemas() {
+    let program = Program::new("rg", &[("a.txt", "one\ntwo\n"), ("b.md", "two\n")]);
+    let tools = TempDir::new().unwrap();
+    let file = tools.path().join("search.toml");
+    let contents = format!(
+        r#"
+        program = "{}"
+
+        [[tool]]
+        name = "search"
+        label = "Search"
+        description = "Searches files for a regular expression"
+        args = ["--sort=path", ["--glob", "{{glob}}"], "--regexp={{pattern}}", "."]
+        required = ["pattern"]
+        read-only = true
+        params.pattern = {{ type = "string", description = "A regular expression" }}
+        params.glob = {{ type = "string", description = "The files to search, such as *.rs" }}
+        "#,
+        program.path
+    );
+    fs::write(&file, &contents).unwrap();
+    let file = file.to_str().unwrap();
+    let run = |args: &[&str]| {
+        let args = [&["run", file], args].concat();
+        program.store.airlock(program.workspace.path(), &args).run()
+    };
+    // One tool needs no name, and its params are options.
+    let ran = run(&["--pattern", "t.o", "--glob", "*.md"]);
+    assert_eq!((ran.code, &*ran.stdout), (0, "│ ./b.md:two\n"), "{ran:#?}");
+    let ran = run(&["search", r#"{"pattern":"two"}"#, "--json"]);
+    assert_eq!(text(&ran.json()), "./a.txt:two\n./b.md:two\n");
+    let ran = run(&["--help"]);
+    assert!(ran.stdout.contains("A regular expression"), "{ran:#?}");
+
+    // One component of both, which is not written over the program.
+    let build = |output: &str| {
+        let args = ["build", file, "--output", output];
+        program.store.airlock(tools.path(), &args).run()
+    };
+    let ran = build(&program.path);
+    assert_eq!(ran.code, 2, "{ran:#?}");
+    assert!(ran.stderr.contains("would be replaced"), "{ran:#?}");
+    let ran = build("one.wasm");
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    let one = tools.path().join("one.wasm");
+    let args = ["run", one.to_str().unwrap(), "--json", "--pattern", "one"];
+    let told = program.store.json(program.workspace.path(), &args);
+    assert_eq!(text(&told), "./a.txt:one\n");
+
+    let check = |from: &str, to: &str, says: &[&str]| {
+        fs::write(file, contents.replace(from, to)).unwrap();
+        let ran = run(&["--pattern", "x"]);
+        assert_eq!(ran.code, 3, "{ran:#?}");
+        for part in says {
+            assert!(ran.stderr.contains(part), "{part}: {ran:#?}");
+        }
+    };
+    check(
+        "{pattern}",
+        "{patern}",
+        &["search.toml:4:9", "no param \"patern\""],
+    );
+    check(
+        "label",
+        "lable",
+        &["search.toml:6:9", "unknown field `lable`"],
+    );
+    check(
+        "rg.wasm",
+        "rgx.wasm",
+        &["search.toml: its program", "rgx.wasm can't be read"],
+    );
+    check("\"search\"", "\"search files\"", &["a tool's name must be"]);
+    let [head, tool] = contents
+        .split_once("[[tool]]")
+        .map(<[&str; 2]>::from)
+        .unwrap();
+    check(&contents, head, &["search.toml: there is no `[[tool]]`"]);
+    let twice = [head, tool, tool].join("[[tool]]");
+    check(
+        &contents,
+        &twice,
+        &["search.toml: two tools are named \"search\""],
+    );
+    let built = [one.to_str().unwrap(), "its program already had tools"];
+    check(&program.path, built[0], &built[1..]);
+}

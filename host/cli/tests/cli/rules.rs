@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use std::fs;
 use std::ops::Deref;
 
 use crate::airlock::{Airlock, ProgramOutput, RENAME, Store, guest, names, steps};
@@ -308,6 +309,29 @@ fn a_rule_about_a_digest_is_about_the_plugin_that_has_it() {
     assert_eq!(checked.code, 0);
     let note = format!("rule \"not that\" is about {other}: no plugin has it");
     assert!(checked.stderr.contains(&note), "{checked:#?}");
+}
+
+#[test]
+fn rules_of_a_workspace_make_no_components() {
+    let rule = "[[rule]]\nname = 'a'\nplugins = ['a.toml']\nthen = 'refuse'";
+    let machine = Machine::new().own(rule);
+    let file = machine.workspace.path().join("a.toml");
+    fs::write(&file, "program = 'a.wasm'\n[[tool]]\nname = 'a'").unwrap();
+    let checked = machine.airlock(&["config", "check"]).run();
+    assert_eq!(checked.code, 2, "{checked:#?}");
+    assert!(
+        checked.stderr.contains("a.toml is no component"),
+        "{checked:#?}"
+    );
+
+    // Those of the operator do, and report the file's own error.
+    let machine = Machine::new().user(&rule.replace("a.toml", &file.display().to_string()));
+    let checked = machine.airlock(&["config", "check"]).run();
+    assert_eq!(checked.code, 2, "{checked:#?}");
+    assert!(
+        checked.stderr.contains("a.toml:2:1: missing field"),
+        "{checked:#?}"
+    );
 }
 
 #[test]

@@ -21,6 +21,8 @@ pub(crate) struct Facts {
     /// The version of the world of tools; `None` for a program.
     pub world_version: Option<String>,
     pub imports: Vec<String>,
+    /// The tools of a program that has its own, as JSON.
+    pub command_tools: Option<String>,
     pub tools: Vec<ToolDefinition>,
     pub rejected: Vec<RejectedTool>,
 }
@@ -36,7 +38,7 @@ pub(crate) struct Entry {
 pub(super) const ENDING: &str = ".compiled";
 
 /// Changes with the layout of an entry and with the checks that its definitions have passed.
-const LAYOUT: &[u8; 16] = b"airlock-entry-4\n";
+const LAYOUT: &[u8; 16] = b"airlock-entry-5\n";
 
 const DIGEST_BYTES: usize = 32;
 const LABEL_BYTES: usize = blake3::OUT_LEN;

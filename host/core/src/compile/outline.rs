@@ -8,7 +8,9 @@ use wasmparser::{
     InstanceTypeDeclaration, Parser, Payload, TypeBounds, TypeRef,
 };
 
-use super::{CompileLimits, Complexity, asynchronous};
+use airlock_model::tool::command::CommandTools;
+
+use super::{CompileLimits, Complexity, asynchronous, tools_section};
 
 /// The outline of a component.
 #[derive(Debug, Default)]
@@ -19,6 +21,8 @@ pub struct Outline {
     pub exports: Vec<String>,
     /// True if the component has async functions, streams or futures, which WASI 0.3 is built upon.
     pub is_async: bool,
+    /// The section with a program's tools, if the component has one.
+    pub command_tools: Option<String>,
     pub complexity: Complexity,
 }
 
@@ -232,6 +236,11 @@ impl Reader<'_> {
                 "instances",
                 limits.instances,
             )?,
+            Payload::CustomSection(section)
+                if self.is_outermost() && section.name() == CommandTools::SECTION =>
+            {
+                tools_section::take(section.data(), &mut self.outline.command_tools)?;
+            }
             // Other parts are bounded by their bytes, or are text.
             _ => {}
         }
@@ -383,6 +392,6 @@ fn within(what: &str, count: u64, limit: u64) -> Result<(), Unreadable> {
     }
 }
 
-fn too_complex(reason: String) -> Unreadable {
+pub(super) fn too_complex(reason: String) -> Unreadable {
     Unreadable::TooComplex(reason)
 }

@@ -132,12 +132,17 @@ pub(crate) fn checked_native(tool: ToolDefinition) -> Result<LoadedTool, Rejecte
 
 /// Returns a plugin's own reason why one of its tools can't be used, marked as the plugin's words.
 fn by_its_own_account(reason: &str) -> String {
+    format!("the plugin says: {}", cut_reason(reason))
+}
+
+/// Returns a text of a plugin on one line, of a length that people read.
+pub(super) fn cut_reason(reason: &str) -> String {
     let mut text = reason.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.len() > MAX_REASON_BYTES {
         text.truncate(text.floor_char_boundary(MAX_REASON_BYTES));
         text.push('…');
     }
-    format!("the plugin says: {text}")
+    text
 }
 
 impl LoadedTool {

@@ -1,5 +1,8 @@
 //! Checks whether a component matches the world, and finds the item that doesn't.
 
+use airlock_model::tool::command::CommandTools;
+
+use super::definition;
 use crate::compile::outline::Outline;
 use crate::world::{TAKEN, WORLD_VERSION, World, is_command, takes};
 
@@ -47,6 +50,8 @@ pub(crate) struct Fit {
     pub world: World,
     /// Its imports, sorted.
     pub imports: Vec<String>,
+    /// The tools of a program that has its own, and their JSON.
+    pub command_tools: Option<(CommandTools, String)>,
 }
 
 /// Finds the item that doesn't match by its name and version, before anything is compiled. The
@@ -86,10 +91,28 @@ pub(crate) fn check(mut outline: Outline) -> Result<Fit, String> {
         let version = versions().next().unwrap_or(WORLD_VERSION).to_owned();
         World::CustomTool { version }
     };
+    let command_tools = match outline.command_tools {
+        Some(section) => Some((command_tools(&section, &world)?, section)),
+        None => None,
+    };
     let imports = outline.imports.into_iter().map(|import| import.name);
     Ok(Fit {
         world,
         imports: imports.collect(),
+        command_tools,
+    })
+}
+
+fn command_tools(section: &str, world: &World) -> Result<CommandTools, String> {
+    let name = CommandTools::SECTION;
+    if *world != World::Command {
+        return Err(format!(
+            "it has the section `{name}`, which is only for programs, and exports its own tools"
+        ));
+    }
+    serde_json::from_str(section).map_err(|error| {
+        let error = definition::cut_reason(&error.to_string());
+        format!("its section `{name}` is wrong: {error}")
     })
 }
 

@@ -10,6 +10,7 @@ use airlock_model::error::HostError;
 use airlock_model::policy::{Policy, WorkspaceGrant};
 use airlock_model::regular::open_regular_file;
 use airlock_model::store::PluginBytes;
+use airlock_model::tool::command::CommandTools;
 use airlock_model::tool::{RejectedTool, ToolDefinition};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -25,7 +26,7 @@ use crate::load_error::LoadError;
 use crate::reserved::{ToolNames, leave_out_reserved};
 use crate::tenant::Tenant;
 use crate::workspace::{Roots, ScratchFolder};
-use crate::world::World;
+use crate::world::{Definition, World};
 
 pub(super) async fn from_file(engine: &Engine, path: &Path) -> Result<Plugin, LoadError> {
     let name = match path.file_stem() {
@@ -137,6 +138,10 @@ fn loaded(
         names: Arc::new(names),
         world: World::of(facts.world_version),
         imports: facts.imports,
+        // It was read before it became a fact.
+        command_tools: facts
+            .command_tools
+            .and_then(|json| serde_json::from_str(&json).ok()),
         tools: tools
             .into_iter()
             .map(|tool| LoadedTool::new(tool, &checks))
@@ -171,7 +176,11 @@ fn make<'a>(engine: &'a Engine, source: &'a PluginBytes) -> BoxFuture<'a, Result
         let (component, code) = engine.compiler().compile(engine.wasmtime(), source).await?;
         let component = Linked::now(engine, component)
             .map_err(|error| misfit(fit::explain_link_error(&error)))?;
-        let (tools, rejected) = ask_for_tools(engine, &component, source).await?;
+        let asking = match &built_for.command_tools {
+            Some((tools, _)) => command_tools(engine, tools, source),
+            None => ask_for_tools(engine, &component, source),
+        };
+        let (tools, rejected) = asking.await?;
         if tools.is_empty() {
             let plugin = source.name.to_string();
             return Err(LoadError::NoTools { plugin, rejected });
@@ -179,6 +188,7 @@ fn make<'a>(engine: &'a Engine, source: &'a PluginBytes) -> BoxFuture<'a, Result
         let facts = Facts {
             world_version: built_for.world.version().map(str::to_owned),
             imports: built_for.imports,
+            command_tools: built_for.command_tools.map(|(_, json)| json),
             tools,
             rejected,
         };
@@ -258,21 +268,35 @@ pub(super) fn ask_for_tools<'a>(
             instance.definitions(limits).await
         };
         match answer.await {
-            // Compiling schemas can take a while.
-            Ok(definitions) => {
-                let most = limits.definition_bytes;
-                let checked =
-                    tokio::task::spawn_blocking(move || definition::check_all(definitions, most))
-                        .await;
-                checked.map_err(|panicked| LoadError::Definitions {
-                    plugin: source.name.to_string(),
-                    source: Arc::new(HostError::Definitions(panicked).into()),
-                })
-            }
+            Ok(definitions) => checked(engine, definitions, source).await,
             Err(error) => Err(LoadError::Definitions {
                 plugin: source.name.to_string(),
                 source: Arc::new(error),
             }),
         }
+    })
+}
+
+/// Returns the tools of a program that has its own.
+pub(super) fn command_tools<'a>(
+    engine: &'a Engine,
+    tools: &'a CommandTools,
+    source: &'a PluginBytes,
+) -> BoxFuture<'a, Result<ToolsFound, LoadError>> {
+    let definitions = tools.tools().iter().map(Definition::of_command);
+    Box::pin(checked(engine, definitions.collect(), source))
+}
+
+/// Compiling schemas can take a while.
+async fn checked(
+    engine: &Engine,
+    definitions: Vec<Definition>,
+    source: &PluginBytes,
+) -> Result<ToolsFound, LoadError> {
+    let most = engine.shared_limits().definition_bytes;
+    let checked = tokio::task::spawn_blocking(move || definition::check_all(definitions, most));
+    checked.await.map_err(|panicked| LoadError::Definitions {
+        plugin: source.name.to_string(),
+        source: Arc::new(HostError::Definitions(panicked).into()),
     })
 }

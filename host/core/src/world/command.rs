@@ -6,13 +6,16 @@
 use airlock_model::content::Content;
 use airlock_model::error::Error;
 use airlock_model::tool::ToolTraits;
+use airlock_model::tool::command::{CommandTool, CommandTools};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use wasm_encoder::{ComponentSection, CustomSection};
 use wasmtime::Store;
 use wasmtime_wasi::I32Exit;
 use wasmtime_wasi::p2::bindings::Command;
 
 use super::{Definition, Host, Returned};
+use crate::params::Params;
 
 /// The name of the tool that runs a program.
 pub const COMMAND_TOOL: &str = "command";
@@ -33,6 +36,38 @@ pub(crate) struct CommandLine {
 }
 
 impl CommandLine {
+    /// Makes the command line of a call: its params, or those filled into a tool's template. Also
+    /// returns the title of an action, if the tool has its own.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] if the params are not a command line, and [`Error::Tool`] if it would have
+    /// more than `most` bytes.
+    pub fn of_call(
+        tool: Option<&CommandTool>,
+        params: &Params<'_>,
+        most: usize,
+    ) -> Result<(Self, Option<String>), Error> {
+        let Some(tool) = tool else {
+            let line = Self::of_state(Some(params.text().as_str().as_bytes()))?;
+            return Ok((line, None));
+        };
+        let filled = tool.fill(params.value(), most);
+        let filled = filled.map_err(|too_long| Error::Tool {
+            message: too_long.to_string(),
+        })?;
+        let line = Self {
+            args: filled.args,
+            stdin: filled.stdin,
+        };
+        Ok((line, filled.title))
+    }
+
+    /// Returns the state of an action.
+    pub fn state(&self) -> Vec<u8> {
+        // Texts can always be written.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
     /// Reads the state of an action.
     ///
     /// # Errors
@@ -76,6 +111,36 @@ pub(super) fn definition() -> Definition {
         output: None,
         traits: ToolTraits::default(),
     }
+}
+
+impl Definition {
+    /// Defines a program's own tool.
+    pub fn of_command(tool: &CommandTool) -> Self {
+        let mut traits = ToolTraits::default();
+        traits.read_only = tool.read_only;
+        traits.deferrable = !tool.read_only;
+        Self {
+            name: tool.name.clone(),
+            label: tool.label.clone().unwrap_or_else(|| tool.name.clone()),
+            description: tool.description.clone(),
+            parameters: tool.schema().to_string(),
+            output: None,
+            traits,
+        }
+    }
+}
+
+/// Gives a program its own tools, in place of [`COMMAND_TOOL`]. A component that has tools already
+/// can't be loaded with others.
+pub fn with_command_tools(mut component: Vec<u8>, tools: &CommandTools) -> Vec<u8> {
+    // Texts, and schemas that were read before, can always be written.
+    let json = serde_json::to_vec(tools).unwrap_or_default();
+    let section = CustomSection {
+        name: CommandTools::SECTION.into(),
+        data: json.into(),
+    };
+    section.append_to_component(&mut component);
+    component
 }
 
 /// Runs the program.

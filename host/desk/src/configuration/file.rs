@@ -16,8 +16,8 @@ use super::values::{Age, Decide, Grant, Memory, PathText, Timeout};
 #[schemars(title = "airlock-host.toml")]
 #[non_exhaustive]
 pub struct File {
-    /// The plugins of `airlock serve`: names of bundled plugins, and components' files, relative to
-    /// this file's folder. Not in a workspace's file
+    /// The plugins of `airlock serve`: names of bundled plugins, and paths of components or tools
+    /// files, relative to this file's folder. Not in a workspace's file
     pub plugins: Option<Vec<PathText>>,
     /// The directory that tools may read, and change when applied, if the command line names none.
     /// Relative to this file's folder. Not in a workspace's file

@@ -6,9 +6,11 @@ use airlock_host::digest::Digest;
 use airlock_rules::{PluginName, resolve_plugins};
 
 use super::operator::{Checked, below};
+use super::places::Role;
 use super::problem::Problem;
 use super::values::PathText;
-use crate::plugin::{Catalog, Source};
+use crate::Error;
+use crate::plugin::{Catalog, Source, is_made};
 
 /// Replaces the names and paths of plugins in the rules with digests. A plugin that can't be found
 /// is a problem of its file.
@@ -26,7 +28,7 @@ pub(super) fn resolve(checked: &mut [Checked], catalog: Catalog) {
         });
         file.components = components.collect();
         let problems = resolve_plugins(&mut file.rules, |plugin| {
-            digest_of(&one.path, plugin, catalog)
+            digest_of(one.role, &one.path, plugin, catalog)
         });
         let problems = problems.into_iter();
         one.problems
@@ -34,7 +36,12 @@ pub(super) fn resolve(checked: &mut [Checked], catalog: Catalog) {
     }
 }
 
-fn digest_of(file: &Path, plugin: &PluginName, catalog: Catalog) -> Result<Digest, String> {
+fn digest_of(
+    role: Role,
+    file: &Path,
+    plugin: &PluginName,
+    catalog: Catalog,
+) -> Result<Digest, String> {
     match plugin {
         PluginName::Digest(digest) => Ok(*digest),
         PluginName::Bundled(name) => match catalog.find(name) {
@@ -47,9 +54,18 @@ fn digest_of(file: &Path, plugin: &PluginName, catalog: Catalog) -> Result<Diges
         PluginName::File(path) => {
             let path = PathText::try_from(path.clone())?;
             let path = below(file, &path);
+            // Making a component takes time, and a workspace's file may come from a stranger.
+            if role == Role::Workspace && is_made(&path) {
+                return Err(format!(
+                    "{} is no component: a workspace's rules name a program or a tools file by the digest that `airlock inspect` shows",
+                    path.display()
+                ));
+            }
             match Source::File(&path).bytes() {
-                Some(bytes) => Ok(Digest::of(&bytes)),
-                None => Err(format!(
+                Ok(Some(bytes)) => Ok(Digest::of(&bytes)),
+                Ok(None) => Err(format!("{} is no component", path.display())),
+                Err(error @ Error::ToolsFile(_)) => Err(error.to_string()),
+                Err(_) => Err(format!(
                     "there is no component {} that can be read",
                     path.display()
                 )),
@@ -66,8 +82,9 @@ pub(super) fn note_unknown_digests(checked: &mut [Checked], catalog: Catalog) {
     for one in &*checked {
         let named = one.file.iter().flat_map(|it| it.plugins.iter().flatten());
         for plugin in named.filter(|it| catalog.find(it.as_str()).is_none()) {
+            // Loading it reports an error.
             let bytes = Source::File(&below(&one.path, plugin)).bytes();
-            known.extend(bytes.map(|it| Digest::of(&it)));
+            known.extend(bytes.ok().flatten().map(|it| Digest::of(&it)));
         }
     }
     for one in checked {

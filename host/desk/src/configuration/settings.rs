@@ -15,7 +15,7 @@ use super::places::{self, NAME, Role};
 use super::plugins;
 use super::problem::Problems;
 use super::values::{Age, Decide, Grant};
-use crate::plugin::Catalog;
+use crate::plugin::{Catalog, program_of};
 
 /// The settings of the command line, which override every file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -96,8 +96,8 @@ pub struct Settings {
     pub http: Http,
     /// The file of tokens, by an absolute path, if the operator's files name one.
     pub token_file: Option<PathBuf>,
-    /// The components' files that rules name.
-    components: Vec<PathBuf>,
+    /// The components' files that rules name, and the programs of tools files.
+    files: Vec<PathBuf>,
     /// The operator's rules.
     pub operator_rules: RuleSet,
     /// The workspace's rules, which can only narrow.
@@ -186,10 +186,20 @@ impl Settings {
         let rehearse = Setting::first(given.rehearse, operator, |it| it.rehearse)
             .or(Rehearse::default())
             .narrowed(own, |it| it.rehearse, |new, old| new > old);
+        let plugins = plugins_of(operator, given, catalog);
+        let files = operator.files.iter().map(|(.., file)| file);
+        let mut files: Vec<_> = files.flat_map(|file| file.components.clone()).collect();
+        let served = plugins.value.iter().map(Path::new);
+        let programs = served.chain(files.iter().map(PathBuf::as_path));
+        files.extend(programs.filter_map(program_of).collect::<Vec<_>>());
+        files.extend(
+            own.into_iter()
+                .flat_map(|(_, file)| file.components.clone()),
+        );
         let grants = Some(given.grants.clone()).filter(|it| !it.is_empty());
         Self {
             workspace,
-            plugins: plugins_of(operator, given, catalog),
+            plugins,
             decide,
             timeout,
             max_memory,
@@ -198,10 +208,7 @@ impl Settings {
             grants: Setting::first(grants, operator, |it| it.grants.clone()).or(Vec::new()),
             http: operator.http(),
             token_file: operator.token_file(),
-            components: (operator.files.iter().map(|(.., file)| file))
-                .chain(own.map(|(_, file)| file))
-                .flat_map(|file| file.components.clone())
-                .collect(),
+            files,
             operator_rules: operator.rules(),
             workspace_rules: own.map(|(_, file)| file.rule_set()).unwrap_or_default(),
         }
@@ -220,10 +227,11 @@ impl Settings {
         (self.rehearse.origin != Origin::Default).then_some(self.rehearse.value)
     }
 
-    /// Returns the files that the configuration names and trusts: components and the token file.
+    /// Returns the files that the configuration names and trusts: components, files that give
+    /// programs tools, their programs, and the token file.
     pub fn trusted_files(&self) -> impl Iterator<Item = &Path> {
         let plugins = self.plugins.value.iter().map(Path::new);
-        let named = plugins.chain(self.components.iter().map(PathBuf::as_path));
+        let named = plugins.chain(self.files.iter().map(PathBuf::as_path));
         named.chain(self.token_file.as_deref())
     }
 

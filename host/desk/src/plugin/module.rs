@@ -34,7 +34,7 @@ pub(super) fn component_of(path: &Path, most: u64) -> Result<Option<Vec<u8>>, Lo
     Ok(Some(component))
 }
 
-fn is_core_module(path: &Path) -> io::Result<bool> {
+pub(super) fn is_core_module(path: &Path) -> io::Result<bool> {
     let mut beginning = [0; CORE_MODULE.len()];
     open_regular_file(path)?.read_exact(&mut beginning)?;
     Ok(beginning == CORE_MODULE)

@@ -4,9 +4,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use airlock_author::build::{
-    BuildOptions, Built, SourceWatcher, Toolchain, build as build_project,
+    BuildOptions, Built, SourceWatcher, Toolchain, build as build_project, write_component,
 };
-use airlock_host::Limits;
+use airlock_desk::plugin::{is_tools_file, program_of};
+use airlock_host::{Limits, Plugin};
 use airlock_render::{Block, Line, Role};
 
 use super::StderrReporter;
@@ -41,6 +42,9 @@ pub async fn build(request: &Request, verbose: u8, out: &mut Output) -> Result<E
         output: request.output.as_deref(),
         options: &request.options,
     };
+    if is_tools_file(&request.folder) {
+        return pack(request, &interrupt, &progress, out).await;
+    }
     if request.watch {
         return build_again_and_again(order, &interrupt, &progress, out).await;
     }
@@ -103,39 +107,106 @@ async fn build_again_and_again(
     }
 }
 
-fn tools(built: &Built) -> Vec<&str> {
-    let tools = built.plugin.tools();
-    tools.map(|tool| tool.name.as_str()).collect()
+/// Writes a program and the tools that a file gives it as one component.
+async fn pack(
+    request: &Request,
+    interrupt: &Interrupt,
+    progress: &Progress,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
+    let file = &request.folder;
+    if request.watch || !request.options.is_empty() {
+        let message = format!("{} names a program that is built already", file.display());
+        return Err(Failure::usage(message)
+            .with_hint("leave out `--watch` and the options of a build tool"));
+    }
+    let loaded = load::load(file.as_os_str(), Limits::default(), interrupt, progress).await?;
+    let Some(plugin) = loaded.into_plugin() else {
+        return Err(Failure::usage(format!(
+            "{} names no program",
+            file.display()
+        )));
+    };
+    if let Some(rejected) = plugin.rejected().first() {
+        let message = format!("{}: a host would leave out {rejected}", file.display());
+        return Err(Failure::new(Exit::NotLoaded, "not-loaded", message).quoting());
+    }
+    let path = request.output.clone();
+    let path = path.unwrap_or_else(|| file.with_extension("wasm"));
+    let is_input = |input: &Path| {
+        let real = (path.canonicalize().ok(), input.canonicalize().ok());
+        real.0.is_some() && real.0 == real.1
+    };
+    if is_input(file) || program_of(file).is_some_and(|program| is_input(&program)) {
+        let message = format!("{} would be replaced by what is made of it", path.display());
+        return Err(Failure::usage(message).with_hint("`-o FILE` writes it elsewhere"));
+    }
+    write_component(&path, &plugin.source().bytes)?;
+    let facts = Facts {
+        path: &path,
+        plugin: &plugin,
+        name: plugin.name(),
+        version: None,
+        language: "wasm",
+        sdk: None,
+    };
+    facts.report(out);
+    Ok(Exit::Done)
+}
+
+/// The facts about a component that was written.
+struct Facts<'a> {
+    path: &'a Path,
+    plugin: &'a Plugin,
+    name: &'a str,
+    version: Option<&'a str>,
+    language: &'a str,
+    sdk: Option<SdkVersion<'a>>,
 }
 
 fn report(built: &Built, out: &mut Output) {
-    let path = built.path.display().to_string();
-    let version = built.about.version.as_deref();
-    let version = version.unwrap_or("without a version");
-    let name = format!("{} {version}", built.about.name);
-    let size = format!("{} bytes", thousands(built.plugin.size()));
-    let block = Block::from(Line::new().with_role(Role::Title, path))
-        .fact(NAMES, "name", &name)
-        .own_fact(NAMES, "size", &size)
-        .own_fact(NAMES, "digest", &built.plugin.digest().to_string())
-        .fact(NAMES, "tools", &tools(built).join("\n"));
-    out.show(&block);
-    warn_of_lost(built);
-    out.json(&BuildReport {
-        digest: built.plugin.digest().to_string(),
+    let about = &built.about;
+    let facts = Facts {
+        path: &built.path,
+        plugin: &built.plugin,
+        name: &about.name,
+        version: about.version.as_deref(),
         language: built.language.name(),
-        name: &built.about.name,
-        path: built.path.display().to_string(),
-        sdk: (built.about.sdk.as_ref()).map(|(name, version)| SdkVersion { name, version }),
-        size: built.plugin.size(),
-        tools: tools(built),
-        version: built.about.version.as_deref(),
-    });
+        sdk: (about.sdk.as_ref()).map(|(name, version)| SdkVersion { name, version }),
+    };
+    facts.report(out);
+}
+
+impl Facts<'_> {
+    fn report(self, out: &mut Output) {
+        let path = self.path.display().to_string();
+        let tools: Vec<&str> = self.plugin.tools().map(|tool| &*tool.name).collect();
+        let name = [self.name, self.version.unwrap_or("without a version")].join(" ");
+        let size = format!("{} bytes", thousands(self.plugin.size()));
+        let digest = self.plugin.digest().to_string();
+        let block = Block::from(Line::new().with_role(Role::Title, &path))
+            .fact(NAMES, "name", &name)
+            .own_fact(NAMES, "size", &size)
+            .own_fact(NAMES, "digest", &digest)
+            .fact(NAMES, "tools", &tools.join("\n"));
+        out.show(&block);
+        warn_of_lost(self.plugin);
+        out.json(&BuildReport {
+            digest,
+            language: self.language,
+            name: self.name,
+            path,
+            sdk: self.sdk,
+            size: self.plugin.size(),
+            tools,
+            version: self.version,
+        });
+    }
 }
 
 /// Warns of parts of the schemas that MCP clients don't get.
-fn warn_of_lost(built: &Built) {
-    for tool in built.plugin.tools() {
+fn warn_of_lost(plugin: &Plugin) {
+    for tool in plugin.tools() {
         for lost in lost_by_clients(tool) {
             let message = format!("`{}`: MCP clients don't get {lost}", tool.name);
             show_on_stderr(&Block::new().own_named(Role::Error, "warning:", &message, 2));

@@ -42,7 +42,7 @@ fn fit_of(plugin: &OsStr, failure: &Failure) -> Option<Fit> {
     if !matches!(failure.kind(), "world-mismatch" | "no-definitions") {
         return None;
     }
-    let bytes = Source::find(CATALOG, plugin).ok()?.bytes()?;
+    let bytes = Source::find(CATALOG, plugin).ok()?.bytes().ok()??;
     Fit::of(&bytes)
         .inspect_err(|error| tracing::debug!("can't read the component's types: {error}"))
         .ok()

@@ -27,15 +27,16 @@ impl Binding {
         params: &Params<'_>,
         place: Option<&PlaceOfOthers>,
     ) -> Result<Executed, Error> {
-        let state = params.text().as_str().as_bytes();
-        let line = CommandLine::of_state(Some(state))?;
+        let tool = self.plugin.command_tool(call.tool);
+        let (line, title) = CommandLine::of_call(tool, params, call.limits.state_bytes)?;
+        let state = line.state();
         let seed = new_seed().map_err(HostError::Randomness)?;
         let time = SystemTime::now();
         let resolution = DecidedAction {
             action_id: "",
             label: "",
             source_tool_name: call.tool,
-            state: Some(state),
+            state: Some(&state),
             reason: Answer::REASON,
             extra: None,
             attempt: 1,
@@ -54,7 +55,19 @@ impl Binding {
             params: params.text(),
             content: &result.content,
         };
-        let pushed = match self.push_command((&line, time), called, call, place).await {
+        let title = title.map(|title| on_one_line(&title));
+        let title = title.filter(|title| !title.is_empty());
+        let request = PushRequest {
+            label: title.unwrap_or_else(|| label(self.plugin.name(), &line)),
+            source_tool_name: Some(call.tool.to_owned()),
+            details: Details::None,
+            has_reject: false,
+            state: Some(state),
+        };
+        let pushed = match self
+            .push_command((request, time), called, call, place)
+            .await
+        {
             Ok(pushed) => pushed,
             Err(error) => {
                 changes.abandon();
@@ -75,18 +88,11 @@ impl Binding {
 
     async fn push_command(
         &self,
-        (line, time): (&CommandLine, SystemTime),
+        (action, time): (PushRequest, SystemTime),
         called: Called<'_>,
         call: &Call<'_>,
         place: Option<&PlaceOfOthers>,
     ) -> Result<Vec<Arc<PendingAction>>, Error> {
-        let action = PushRequest {
-            label: label(self.plugin.name(), line),
-            source_tool_name: Some(call.tool.to_owned()),
-            details: Details::None,
-            has_reject: false,
-            state: Some(called.params.as_str().as_bytes().to_vec()),
-        };
         let session = &self.context.session;
         let pushing = PushContext {
             source: self.plugin.source(),
@@ -128,7 +134,17 @@ fn label(program: &str, line: &CommandLine) -> String {
         }
     });
     let label = [program.to_owned()].into_iter().chain(words);
-    let label = label.collect::<Vec<_>>().join(" ");
+    cut(label.collect::<Vec<_>>().join(" "))
+}
+
+/// Returns a title with a space for each gap, such as the end of a line.
+fn on_one_line(title: &str) -> String {
+    let words = title.split(|c: char| c.is_whitespace() || c.is_control());
+    let words = words.filter(|word| !word.is_empty());
+    cut(words.collect::<Vec<_>>().join(" "))
+}
+
+fn cut(label: String) -> String {
     match label.char_indices().nth(MAX_LABEL) {
         Some((end, _)) => format!("{}…", &label[..end]),
         None => label,
@@ -138,6 +154,15 @@ fn label(program: &str, line: &CommandLine) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_title_is_one_line_of_all_its_words() {
+        let check = |title: &str, expected: &str| assert_eq!(on_one_line(title), expected);
+        check("Move a\n to b", "Move a to b");
+        check("a\u{2028}b\rc\u{b}d\u{85}e\u{1b}[1m", "a b c d e [1m");
+        check(" \n ", "");
+        assert!(on_one_line(&"ä".repeat(100)).ends_with("ä…"));
+    }
 
     #[test]
     fn a_label_is_one_line_that_a_shell_would_understand() {
