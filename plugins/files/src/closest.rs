@@ -52,9 +52,17 @@ fn closest(lines: &[&str], expected: &[&str]) -> Option<usize> {
             .collect::<Vec<_>>()
     };
     let (there, wanted) = (trimmed(lines), trimmed(expected));
+    // The expected text may begin and end inside of a line.
+    let last = wanted.len().saturating_sub(1);
+    let fits = |at: usize, there: &str, wanted: &str| {
+        let is_long = wanted.len() >= 4;
+        let is_part = is_long
+            && ((at == 0 && there.ends_with(wanted)) || (at == last && there.starts_with(wanted)));
+        !wanted.is_empty() && (there == wanted || is_part)
+    };
     let same = |start: usize| {
-        let pairs = there[start..].iter().zip(&wanted);
-        pairs.filter(|(a, b)| a == b && !a.is_empty()).count()
+        let pairs = there[start..].iter().zip(&wanted).enumerate();
+        pairs.filter(|(at, (a, b))| fits(*at, a, b)).count()
     };
     // The last of the best ones would be found, so they are compared from the end.
     let best = (0..there.len()).rev().max_by_key(|start| same(*start))?;
@@ -104,5 +112,16 @@ mod tests {
             advice(&lines, &["nothing of the kind"]),
             "No line of the file is like it; read the file again."
         );
+        // The text ends inside of a line, which tells the second place from the first.
+        let lines = [
+            "    split()",
+            "",
+            "    def include_(a):",
+            "    split()",
+            "",
+            "    def exclude_(a):",
+        ];
+        let told = advice(&lines, &["    split();", "", "    def exclude_"]);
+        assert!(told.starts_with("The closest lines are 4–6:"), "{told}");
     }
 }

@@ -62,7 +62,8 @@ pub(crate) struct Grep {
     /// The file or directory to search, relative to the workspace.
     #[serde(default = "workspace")]
     pub(crate) path: String,
-    /// Search only files that match this glob, such as `*.rs` or `src/**/*.{js,ts}`.
+    /// Search only files that match this glob, such as `*.rs` or `src/**/*.{js,ts}`. A `!` before
+    /// it leaves them out instead.
     #[serde(default)]
     #[schemars(with = "String")]
     pub(crate) glob: Option<String>,
@@ -158,7 +159,8 @@ pub(crate) struct SearchReplace {
     /// The file or directory to search, relative to the workspace.
     #[serde(default = "workspace")]
     pub(crate) path: String,
-    /// Change only files that match this glob, such as `*.rs` or `src/**/*.{js,ts}`.
+    /// Change only files that match this glob, such as `*.rs` or `src/**/*.{js,ts}`. A `!` before
+    /// it leaves them out instead.
     #[serde(default)]
     #[schemars(with = "String")]
     pub(crate) glob: Option<String>,

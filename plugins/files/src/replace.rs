@@ -80,7 +80,13 @@ fn replace(workspace: &Workspace, params: &SearchReplace) -> Result<Preview<Plan
     }
     let files = proposal.files();
     proposal.note(format!("Matches: {matches}, files: {files}."));
-    proposal.preview(format!("Replace {matches} matches in {files} files"))
+    let matches = counted(matches, "match", "matches");
+    let files = counted(files, "file", "files");
+    proposal.preview(format!("Replace {matches} in {files}"))
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// Adds the change of a file.

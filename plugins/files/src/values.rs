@@ -31,7 +31,7 @@ pub(crate) fn edit(
     let edit = match extension.as_str() {
         "json" | "jsonc" | "json5" | "webmanifest" | "code-workspace" => json::edit,
         "toml" => toml::edit,
-        "yaml" | "yml" => yaml::edit,
+        "yaml" | "yml" | "cff" => yaml::edit,
         _ => return Err(format!("`{}` is no JSON, TOML or YAML file.", shown(path))),
     };
     let mut parsed = Vec::new();
