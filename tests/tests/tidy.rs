@@ -495,6 +495,7 @@ fn files_have_one_subject_of_at_most_400_lines_before_their_tests() {
         "sdk/rust/src",
         "plugins/batch-rename/src",
         "plugins/files/src",
+        "plugins/scripts/src",
         "examples",
         "tests/beside",
         "tests/src",

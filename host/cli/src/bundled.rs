@@ -38,6 +38,15 @@ pub const CATALOG: Catalog = Catalog::new(&[
             record: include_str!("../bundled/batch_rename.wasm.lock"),
         },
     },
+    Bundled {
+        name: "scripts",
+        about: "Runs JavaScript that works on files, once you have seen what it changes",
+        tools: &["run_script"],
+        kind: BundledKind::Component {
+            bytes: include_bytes!("../bundled/scripts.wasm"),
+            record: include_str!("../bundled/scripts.wasm.lock"),
+        },
+    },
     #[cfg(feature = "ast-edit")]
     Bundled {
         name: "ast_edit",
