@@ -193,7 +193,9 @@ fn an_error_is_the_only_object() {
         3,
         "unknown-plugin",
         "there is no bundled plugin `nothing`, and no such file here",
-        Some("bundled: files, batch-rename, ast_edit, undo; a path to a plugin ends in .wasm"),
+        Some(
+            "bundled: files, batch-rename, scripts, ast_edit, undo; a path to a plugin ends in .wasm or .toml",
+        ),
     );
     check(
         airlock(&["inspect", "nothing.wasm", "--json"]).run(),

@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 
 use crate::airlock::airlock;
 
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 11] = [
     "README.md",
     "SECURITY.md",
     "host/ast-edit/README.md",
     "host/cli/README.md",
     "host/core/README.md",
     "host/desk/CONFIGURATION.md",
+    "host/desk/PROGRAMS.md",
     "host/rules/README.md",
-    "host/serve/CLIENTS.md",
+    "host/serve/SAFE-WORKSPACE.md",
     "host/serve/README.md",
     "host/store-sqlite/README.md",
 ];
