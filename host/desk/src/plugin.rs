@@ -39,9 +39,9 @@ pub enum Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Parses a path or a name. A separator, or the ending `.wasm` or `.toml`, makes it a path. The name of a
-    /// bundled plugin wins over a file in the current directory. Any other word is a path if the
-    /// file exists.
+    /// Parses a path or a name. A separator, or the ending `.wasm` or `.toml`, makes it a path. The
+    /// name of a bundled plugin wins over a file in the current directory. Any other word is a path
+    /// if the file exists.
     ///
     /// # Errors
     /// Fails if no bundled plugin has this name.

@@ -17,7 +17,8 @@ pub struct BuildArgs {
     #[arg(value_name = "DIR", value_hint = ValueHint::AnyPath)]
     pub folder: Option<PathBuf>,
 
-    /// Write the component to FILE [default: DIR/build/NAME.wasm, or the TOML file's name with .wasm]
+    /// Write the component to FILE [default: DIR/build/NAME.wasm, or the TOML file's name with
+    /// .wasm]
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 

@@ -25,8 +25,8 @@ pub enum Part {
 /// A text with params in it, such as `--glob={pattern}`. `{{` and `}}` are braces.
 ///
 /// In arguments, a param that is missing, null, false or an empty array leaves out the argument.
-/// True adds nothing to it. If an array is the word's only param, each item makes an argument. Other
-/// values than texts are written as JSON.
+/// True adds nothing to it. If an array is the word's only param, each item makes an argument.
+/// Values other than texts are written as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Word(Vec<Piece>);
