@@ -254,30 +254,29 @@ fn what_the_rules_say_of_a_file_can_be_asked() {
 
 #[test]
 fn a_tools_file_and_its_program_in_the_workspace_are_control_files() {
-    let machine = Machine::new();
-    let root = machine.workspace.path().to_owned();
-    let tool = "[[tool]]\nname = 'a'\ndescription = 'a'\n";
-    fs::write(
-        root.join("a.toml"),
-        format!("program = 'tools/p.wasm'\n{tool}"),
-    )
-    .unwrap();
-    fs::create_dir(root.join("tools")).unwrap();
-    fs::copy(guest("program"), root.join("tools/p.wasm")).unwrap();
-    let (tools_file, root) = (root.join("a.toml"), root.display());
-    let serves = format!("plugins = ['{}']\n{ALL}", tools_file.display());
-    let rules = format!("{ALL}plugins = ['{}']\n", tools_file.display());
-    for named in [serves, rules] {
-        let place = Fixture(
-            Machine::new().user(&format!("workspace = '{root}'\n{named}")),
-            Store::new(),
-        );
-        let verdict = |path: &str| {
+    for is_served in [true, false] {
+        let machine = Machine::new();
+        let root = machine.workspace.path().to_owned();
+        let tool = "[[tool]]\nname = 'a'\ndescription = 'a'\n";
+        let text = format!("program = 'tools/p.wasm'\n{tool}");
+        fs::write(root.join("a.toml"), text).unwrap();
+        fs::create_dir(root.join("tools")).unwrap();
+        fs::copy(guest("program"), root.join("tools/p.wasm")).unwrap();
+        let named = format!("plugins = ['{}']\n", root.join("a.toml").display());
+        // Of the server, or of a rule.
+        let text = match is_served {
+            true => named + ALL,
+            false => ALL.to_owned() + &named,
+        };
+        let place = Fixture(machine.user(&text), Store::new());
+        let check = |path: &str, expected: &str| {
             let ran = place.0.airlock(&["policy", "explain", path, "--json"]);
             let ran = ran.env("AIRLOCK_STORE", place.1.path()).run();
-            ran.json()["commandLine"]["verdict"].clone()
+            let verdict = ran.json()["commandLine"]["verdict"].clone();
+            assert_eq!(verdict, expected, "{path}, {text}");
         };
-        assert_eq!(verdict("a.toml"), "ask-at-terminal", "{named}");
-        assert_eq!(verdict("tools/p.wasm"), "ask-at-terminal", "{named}");
+        check("a.toml", "ask-at-terminal");
+        check("tools/p.wasm", "ask-at-terminal");
+        check("tools/q.wasm", "allow");
     }
 }

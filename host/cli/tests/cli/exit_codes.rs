@@ -166,7 +166,7 @@ fn three_where_the_plugin_is_not_loaded() {
     check(
         "unknown",
         "there is no bundled plugin `unknown`, and no such file here",
-        "bundled: files, batch-rename, ast_edit, undo;",
+        "bundled: files, batch-rename, scripts, ast_edit, undo;",
     );
     check(
         "missing.wasm",
