@@ -63,7 +63,8 @@ fn commands(page: &str) -> Vec<String> {
 
 /// What is wrong with a command, if anything.
 fn problem(command: &str, help: &mut Help) -> Option<String> {
-    // Of a tool, the options are its own.
+    // A tool and a program have their own options.
+    let command = command.split(" -- ").next().unwrap_or(command);
     let words: Vec<&str> = command.split([' ', '\'', '"', '=', ')']).skip(1).collect();
     let is_name = |word: &&&str| word.starts_with(|it: char| it.is_ascii_lowercase());
     let names: Vec<&str> = words.iter().take_while(is_name).copied().collect();
@@ -85,7 +86,15 @@ fn problem(command: &str, help: &mut Help) -> Option<String> {
         .filter(|it| it.starts_with("--") && it.len() > 2);
     let options = options.map(|it| it.trim_end_matches([',', ';', '.', ':']));
     let mut missing = options.filter(|it| {
-        let tools = ["--files", "--find", "--replace", "--ops.", "--paths"];
+        let tools = [
+            "--files",
+            "--find",
+            "--replace",
+            "--ops.",
+            "--paths",
+            "--pattern",
+            "--glob",
+        ];
         let is_tools = is_tools && tools.iter().any(|tool| it.starts_with(tool));
         !is_tools && !text.contains(*it)
     });

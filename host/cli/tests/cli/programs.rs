@@ -175,7 +175,7 @@ fn an_agent_can_run_python_scripts_with_modules_of_the_workspace() {
     let contents = from_page("run_python");
     fs::write(&file, contents.replace("python.wasm", &program.path)).unwrap();
     let run = |script: &str, more: &[&str]| {
-        let args = ["run", file.to_str().unwrap(), "--json", "--script", script];
+        let args = ["run", file.to_str().unwrap(), "--script", script];
         program
             .store
             .json(program.workspace.path(), &[&args, more].concat())
@@ -246,7 +246,7 @@ fn a_file_gives_a_program_tools_with_schemas() {
     let ran = build("one.wasm");
     assert_eq!(ran.code, 0, "{ran:#?}");
     let one = tools.path().join("one.wasm");
-    let args = ["run", one.to_str().unwrap(), "--json", "--pattern", "one"];
+    let args = ["run", one.to_str().unwrap(), "--pattern", "one"];
     let told = program.store.json(program.workspace.path(), &args);
     assert_eq!(text(&told), "./a.txt:one\n");
 
