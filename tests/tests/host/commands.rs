@@ -311,7 +311,7 @@ async fn a_section_of_tools_that_is_wrong_is_refused_with_the_reason() {
     let bytes = || program.source().bytes.to_vec();
     let twice = with_command_tools(with_command_tools(bytes(), &tools), &tools);
     check(twice, "two sections `airlock:command-tools`").await;
-    let other = plugin("notes").await.source().bytes.to_vec();
+    let other = plugin("puppet").await.source().bytes.to_vec();
     check(with_command_tools(other, &tools), "only for programs").await;
     let mut wrong = with_command_tools(bytes(), &tools);
     let at = wrong.len() - br#""description":"a""#.len() - 1;

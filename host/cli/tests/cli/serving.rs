@@ -27,7 +27,7 @@ fn each_version_of_the_protocol_is_spoken_and_the_last_needs_no_handshake() {
         assert_eq!(said["protocolVersion"], version);
         assert_eq!(said["serverInfo"]["name"], "airlock");
         let listed = server.request("tools/list", json!({}))["result"]["tools"].clone();
-        assert_eq!(listed.as_array().unwrap().len(), 18, "{listed}");
+        assert_eq!(listed.as_array().unwrap().len(), 19, "{listed}");
         let previewed = server.preview();
         assert!(previewed.get("resultType").is_none(), "{previewed}");
         assert_eq!(server.end(), 0);

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{self, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::{Room, TooLong};
@@ -12,7 +14,7 @@ use super::{Room, TooLong};
 const ARGUMENT_BYTES: usize = size_of::<String>();
 
 /// A part of a command line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Part {
     /// A word. It is left out if one of its params is missing.
@@ -146,6 +148,33 @@ fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
+    }
+}
+
+/// By hand, because a derived one says nothing about a wrong word.
+impl<'de> Deserialize<'de> for Part {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct PartVisitor;
+
+        impl<'de> Visitor<'de> for PartVisitor {
+            type Value = Part;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text, or an array of texts that belong together")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Part, E> {
+                let word = Word::try_from(text.to_owned());
+                word.map(Part::Word).map_err(E::custom)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, words: A) -> Result<Part, A::Error> {
+                let words = SeqAccessDeserializer::new(words);
+                Vec::deserialize(words).map(Part::Group)
+            }
+        }
+
+        deserializer.deserialize_any(PartVisitor)
     }
 }
 
