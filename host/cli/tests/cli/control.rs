@@ -264,9 +264,10 @@ fn a_tools_file_and_its_program_in_the_workspace_are_control_files() {
         fs::copy(guest("program"), root.join("tools/p.wasm")).unwrap();
         let named = format!("plugins = ['{}']\n", root.join("a.toml").display());
         // Of the server, or of a rule.
-        let text = match is_served {
-            true => named + ALL,
-            false => ALL.to_owned() + &named,
+        let text = if is_served {
+            named + ALL
+        } else {
+            ALL.to_owned() + &named
         };
         let place = Fixture(machine.user(&text), Store::new());
         let check = |path: &str, expected: &str| {
