@@ -31,7 +31,7 @@ const BUILT: [&str; 19] = [
     "ts/failures",
 ];
 
-const BUNDLED: [&str; 2] = ["bundled/batch_rename", "bundled/files"];
+const BUNDLED: [&str; 3] = ["bundled/batch_rename", "bundled/files", "bundled/scripts"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
