@@ -17,22 +17,24 @@ fn outcome<'a>(object: &'a Value, property: &str) -> &'a Value {
 }
 
 #[test]
-fn files_keeps_everything_strictly_and_its_cases_pass() {
-    let cases = "../../plugins/files/airlock-test.toml";
-    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join(cases);
-    let ran = airlock(&[
-        "test", "files", "--strict", "--tries", "24", "--seed", "1", "--json", "--cases",
-    ])
-    .arg(&cases)
-    .run();
-    let object = ran.json();
-    assert_eq!(
-        (ran.code, &object["passed"]),
-        (0, &true.into()),
-        "{object:#}"
-    );
-    assert_eq!(object["counts"]["untried"], 0, "{object:#}");
-    assert_eq!(object["report"]["tools"].as_array().unwrap().len(), 13);
+fn files_and_scripts_keep_everything_strictly_and_their_cases_pass() {
+    for (plugin, tools) in [("files", 13), ("scripts", 1)] {
+        let cases = format!("../../plugins/{plugin}/airlock-test.toml");
+        let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join(cases);
+        let ran = airlock(&[
+            "test", plugin, "--strict", "--tries", "24", "--seed", "1", "--json", "--cases",
+        ])
+        .arg(&cases)
+        .run();
+        let object = ran.json();
+        assert_eq!(
+            (ran.code, &object["passed"]),
+            (0, &true.into()),
+            "{object:#}"
+        );
+        assert_eq!(object["counts"]["untried"], 0, "{object:#}");
+        assert_eq!(object["report"]["tools"].as_array().unwrap().len(), tools);
+    }
 }
 
 #[test]
