@@ -4,7 +4,7 @@ mod word;
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value};
 
 pub use word::{Part, Word};
@@ -64,7 +64,7 @@ impl TryFrom<ToolList> for CommandTools {
 
 /// A tool that runs a program with a command line made of its params.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Unchecked", rename_all = "kebab-case")]
+#[serde(remote = "Self", deny_unknown_fields, rename_all = "kebab-case")]
 pub struct CommandTool {
     /// The name.
     pub name: String,
@@ -74,10 +74,13 @@ pub struct CommandTool {
     /// The description for models.
     pub description: String,
     /// The JSON Schema of each param, by its name.
+    #[serde(default)]
     pub params: Map<String, Value>,
     /// The names of the params that each call has.
+    #[serde(default)]
     pub required: Vec<String>,
     /// The arguments of the program, after its name.
+    #[serde(default)]
     pub args: Vec<Part>,
     /// The text on its standard input. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,62 +89,43 @@ pub struct CommandTool {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<Word>,
     /// True if the tool promises to change nothing.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub read_only: bool,
 }
 
-/// A tool as it is written.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Unchecked {
-    name: String,
-    label: Option<String>,
-    description: String,
-    #[serde(default)]
-    params: Map<String, Value>,
-    #[serde(default)]
-    required: Vec<String>,
-    #[serde(default)]
-    args: Vec<Part>,
-    stdin: Option<Word>,
-    title: Option<Word>,
-    #[serde(default)]
-    read_only: bool,
+/// Read as it is written, and checked.
+impl<'de> Deserialize<'de> for CommandTool {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // The derived function, which is not the trait's.
+        let tool = CommandTool::deserialize(deserializer)?;
+        tool.check().map_err(de::Error::custom)?;
+        Ok(tool)
+    }
 }
 
-impl TryFrom<Unchecked> for CommandTool {
-    type Error = String;
-
-    fn try_from(tool: Unchecked) -> Result<Self, String> {
-        let words = tool.args.iter().flat_map(Part::words);
-        let words = words.chain(&tool.stdin).chain(&tool.title);
-        let named: BTreeSet<&str> = words.flat_map(Word::params).collect();
-        let required = tool.required.iter().map(String::as_str);
-        if let Some(other) = named
-            .into_iter()
-            .chain(required)
-            .find(|name| !tool.params.contains_key(*name))
-        {
-            return Err(format!(
-                "tool {:?} has no param {other:?}: add it to `params`, or write {{{{ and }}}} for braces in a text",
-                tool.name
-            ));
-        }
-        Ok(Self {
-            name: tool.name,
-            label: tool.label,
-            description: tool.description,
-            params: tool.params,
-            required: tool.required,
-            args: tool.args,
-            stdin: tool.stdin,
-            title: tool.title,
-            read_only: tool.read_only,
-        })
+impl Serialize for CommandTool {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        CommandTool::serialize(self, serializer)
     }
 }
 
 impl CommandTool {
+    /// Checks that the schema has each param that a template or `required` names.
+    fn check(&self) -> Result<(), String> {
+        let words = self.args.iter().flat_map(Part::words);
+        let words = words.chain(&self.stdin).chain(&self.title);
+        let named: BTreeSet<&str> = words.flat_map(Word::params).collect();
+        let required = self.required.iter().map(String::as_str);
+        let mut named = named.into_iter().chain(required);
+        match named.find(|name| !self.params.contains_key(*name)) {
+            None => Ok(()),
+            Some(other) => Err(format!(
+                "tool {:?} has no param {other:?}: add it to `params`, or write {{{{ and }}}} for braces in a text",
+                self.name
+            )),
+        }
+    }
+
     /// Returns the JSON Schema of the params object.
     pub fn schema(&self) -> Value {
         serde_json::json!({
