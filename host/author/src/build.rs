@@ -99,7 +99,7 @@ pub async fn build(order: BuildOptions<'_>, toolchain: &Toolchain<'_>) -> Result
         Language::Go => go::build(&project, options, toolchain).await?,
     };
     let component = metadata::add(made.component, project.language, &made.about)?;
-    let plugin = check(&made.about, component, toolchain)
+    let plugin = load_checked(&made.about.name, component, toolchain)
         .await
         .map_err(|error| misbuilt::advise(error, project.language))?;
     let path = match output {
@@ -119,16 +119,18 @@ pub async fn build(order: BuildOptions<'_>, toolchain: &Toolchain<'_>) -> Result
 
 /// Loads the component as a host would. A tool that a host would leave out is an error, because
 /// the author wants all of them.
-async fn check(
-    about: &ProjectInfo,
+///
+/// # Errors
+/// If a host can't load the component, or would leave out a tool.
+pub async fn load_checked(
+    name: &str,
     component: Vec<u8>,
     toolchain: &Toolchain<'_>,
 ) -> Result<Plugin, Error> {
     let engine = toolchain.engine()?;
-    let name = about.name.clone();
     let loading = async { Ok(Plugin::from_bytes(&engine, name, component).await?) };
     let plugin = toolchain
-        .during(format!("Checking {}…", about.name), loading)
+        .during(format!("Checking {name}…"), loading)
         .await?;
     match plugin.rejected() {
         [] => Ok(plugin),

@@ -8,19 +8,20 @@ mod tools_file;
 use std::borrow::Cow;
 use std::env;
 use std::ffi::OsStr;
-use std::path::{self, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use airlock_host::compile::CompileCache;
 use airlock_host::load::LoadError;
 use airlock_host::regular::read_regular_file;
 use airlock_host::{Engine, EngineBuilder, Limits, Plugin};
+use airlock_rules::PluginName;
 
 use crate::Error;
 
 pub use bundled::{Bundled, BundledKind, Catalog};
 pub use loaded::Loaded;
-pub use tools_file::{is_tools_file, program as program_of};
+pub use tools_file::{component as component_of, is_tools_file, program as program_of};
 
 /// The name of the user's folders for this program.
 const PROGRAM: &str = "airlock";
@@ -48,12 +49,7 @@ impl<'a> Source<'a> {
     pub fn find(catalog: Catalog, plugin: &'a OsStr) -> Result<Self, Error> {
         let path = Path::new(plugin);
         let name = plugin.to_string_lossy();
-        let means_a_path = name.contains(path::is_separator)
-            || is_tools_file(path)
-            || path
-                .extension()
-                .is_some_and(|extension| extension.eq_ignore_ascii_case("wasm"));
-        if means_a_path {
+        if PluginName::is_path(&name) {
             return Ok(Source::File(path));
         }
         match catalog.find(&name) {

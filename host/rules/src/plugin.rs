@@ -1,7 +1,7 @@
 //! The plugins that a rule is about.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{self, Path};
 
 use airlock_model::digest::Digest;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -36,15 +36,21 @@ impl TryFrom<String> for PluginName {
             let digest = text.parse().map_err(|error| format!("{error}"))?;
             return Ok(Self::Digest(digest));
         }
-        let extension = Path::new(&text).extension();
-        let is_file = ["wasm", "toml"].iter().any(|ending| {
-            extension.is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
-        });
-        Ok(if is_file || text.contains('/') {
+        Ok(if Self::is_path(&text) {
             Self::File(text)
         } else {
             Self::Bundled(text)
         })
+    }
+}
+
+impl PluginName {
+    /// Returns whether a word for a plugin is the path of a file, rather than the name of a bundled
+    /// one: it has a separator, or ends as components (`.wasm`) or tools files (`.toml`) do.
+    pub fn is_path(plugin: &str) -> bool {
+        let extension = Path::new(plugin).extension();
+        let ends_in = |ending: &str| extension.is_some_and(|it| it.eq_ignore_ascii_case(ending));
+        plugin.contains(path::is_separator) || ends_in("wasm") || ends_in("toml")
     }
 }
 

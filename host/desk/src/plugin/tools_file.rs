@@ -43,7 +43,7 @@ pub fn program(path: &Path) -> Option<PathBuf> {
 ///
 /// # Errors
 /// Fails if the file has an error, or names no program that can be read.
-pub(super) fn component(path: &Path) -> Result<Vec<u8>, Error> {
+pub fn component(path: &Path) -> Result<Vec<u8>, Error> {
     let file = read(path)?;
     let program = below(path, &file);
     let component = match module::component_of(&program, MAX_PLUGIN_BYTES)? {

@@ -4,9 +4,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use airlock_author::build::{
-    BuildOptions, Built, SourceWatcher, Toolchain, build as build_project, write_component,
+    BuildOptions, Built, SourceWatcher, Toolchain, build as build_project, load_checked,
+    write_component,
 };
-use airlock_desk::plugin::{is_tools_file, program_of};
+use airlock_desk::plugin::{component_of, is_tools_file, program_of};
 use airlock_host::{Limits, Plugin};
 use airlock_render::{Block, Line, Role};
 
@@ -120,17 +121,6 @@ async fn pack(
         return Err(Failure::usage(message)
             .with_hint("leave out `--watch` and the options of a build tool"));
     }
-    let loaded = load::load(file.as_os_str(), Limits::default(), interrupt, progress).await?;
-    let Some(plugin) = loaded.into_plugin() else {
-        return Err(Failure::usage(format!(
-            "{} names no program",
-            file.display()
-        )));
-    };
-    if let Some(rejected) = plugin.rejected().first() {
-        let message = format!("{}: a host would leave out {rejected}", file.display());
-        return Err(Failure::new(Exit::NotLoaded, "not-loaded", message).quoting());
-    }
     let path = request.output.clone();
     let path = path.unwrap_or_else(|| file.with_extension("wasm"));
     let is_input = |input: &Path| {
@@ -141,67 +131,54 @@ async fn pack(
         let message = format!("{} would be replaced by what is made of it", path.display());
         return Err(Failure::usage(message).with_hint("`-o FILE` writes it elsewhere"));
     }
+    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    let component = component_of(file)?;
+    let reporter = StderrReporter::new(progress);
+    let engine = || load::engine(Limits::default());
+    let toolchain = Toolchain::new(&reporter, interrupt.token(), &engine);
+    let plugin = load_checked(&name, component, &toolchain).await?;
     write_component(&path, &plugin.source().bytes)?;
-    let facts = Facts {
-        path: &path,
-        plugin: &plugin,
-        name: plugin.name(),
-        version: None,
-        language: "wasm",
-        sdk: None,
-    };
-    facts.report(out);
+    show(&facts(&path, &plugin), &plugin, out);
     Ok(Exit::Done)
-}
-
-/// The facts about a component that was written.
-struct Facts<'a> {
-    path: &'a Path,
-    plugin: &'a Plugin,
-    name: &'a str,
-    version: Option<&'a str>,
-    language: &'a str,
-    sdk: Option<SdkVersion<'a>>,
 }
 
 fn report(built: &Built, out: &mut Output) {
     let about = &built.about;
-    let facts = Facts {
-        path: &built.path,
-        plugin: &built.plugin,
-        name: &about.name,
-        version: about.version.as_deref(),
+    let facts = BuildReport {
         language: built.language.name(),
+        name: &about.name,
         sdk: (about.sdk.as_ref()).map(|(name, version)| SdkVersion { name, version }),
+        version: about.version.as_deref(),
+        ..facts(&built.path, &built.plugin)
     };
-    facts.report(out);
+    show(&facts, &built.plugin, out);
 }
 
-impl Facts<'_> {
-    fn report(self, out: &mut Output) {
-        let path = self.path.display().to_string();
-        let tools: Vec<&str> = self.plugin.tools().map(|tool| &*tool.name).collect();
-        let name = [self.name, self.version.unwrap_or("without a version")].join(" ");
-        let size = format!("{} bytes", thousands(self.plugin.size()));
-        let digest = self.plugin.digest().to_string();
-        let block = Block::from(Line::new().with_role(Role::Title, &path))
-            .fact(NAMES, "name", &name)
-            .own_fact(NAMES, "size", &size)
-            .own_fact(NAMES, "digest", &digest)
-            .fact(NAMES, "tools", &tools.join("\n"));
-        out.show(&block);
-        warn_of_lost(self.plugin);
-        out.json(&BuildReport {
-            digest,
-            language: self.language,
-            name: self.name,
-            path,
-            sdk: self.sdk,
-            size: self.plugin.size(),
-            tools,
-            version: self.version,
-        });
+/// Returns the facts about a component that was written, without those about a project.
+fn facts<'a>(path: &Path, plugin: &'a Plugin) -> BuildReport<'a> {
+    BuildReport {
+        digest: plugin.digest().to_string(),
+        language: "wasm",
+        name: plugin.name(),
+        path: path.display().to_string(),
+        sdk: None,
+        size: plugin.size(),
+        tools: plugin.tools().map(|tool| &*tool.name).collect(),
+        version: None,
     }
+}
+
+fn show(facts: &BuildReport<'_>, plugin: &Plugin, out: &mut Output) {
+    let name = [facts.name, facts.version.unwrap_or("without a version")].join(" ");
+    let size = format!("{} bytes", thousands(facts.size));
+    let block = Block::from(Line::new().with_role(Role::Title, &facts.path))
+        .fact(NAMES, "name", &name)
+        .own_fact(NAMES, "size", &size)
+        .own_fact(NAMES, "digest", &facts.digest)
+        .fact(NAMES, "tools", &facts.tools.join("\n"));
+    out.show(&block);
+    warn_of_lost(plugin);
+    out.json(facts);
 }
 
 /// Warns of parts of the schemas that MCP clients don't get.
