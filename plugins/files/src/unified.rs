@@ -30,8 +30,10 @@ pub(crate) fn parse(lines: &[&str]) -> Result<Vec<FileChange>, String> {
         } else if line.starts_with("GIT binary patch") || line.starts_with("Binary files ") {
             return problem("a binary file can't be patched");
         } else if line.starts_with("@@") && file.new.is_some() {
+            file.end_hunk();
             file.hunks.push(head(line));
         } else if let Some(hunk) = file.hunks.last_mut() {
+            file.blank = if line.is_empty() { file.blank + 1 } else { 0 };
             if line.starts_with('\\') {
                 hunk.final_newline = match hunk.lines.last() {
                     Some(Line::Remove(_)) => hunk.final_newline.or(Some(true)),
@@ -53,24 +55,31 @@ struct FileDiff {
     old: Option<String>,
     new: Option<String>,
     hunks: Vec<Hunk>,
+    /// The number of lines at the end of the last hunk without even a space.
+    blank: usize,
 }
 
 impl FileDiff {
-    fn change(self) -> Result<Option<FileChange>, String> {
+    /// Leaves out blank lines between the last hunk and what comes next. One with a space is of the
+    /// hunk: it tells where an added line belongs.
+    fn end_hunk(&mut self) {
+        let blank = std::mem::take(&mut self.blank);
+        if let Some(hunk) = self.hunks.last_mut() {
+            hunk.lines.truncate(hunk.lines.len() - blank);
+        }
+    }
+
+    fn change(mut self) -> Result<Option<FileChange>, String> {
+        self.end_hunk();
         let Self {
             old: Some(old),
             new: Some(new),
             mut hunks,
+            ..
         } = self
         else {
             return Ok(None);
         };
-        for hunk in &mut hunks {
-            // Blank lines without the space, between this hunk and the next part.
-            while hunk.lines.last() == Some(&Line::Keep(String::new())) {
-                hunk.lines.pop();
-            }
-        }
         hunks.retain(|hunk| !hunk.lines.is_empty());
         let stripped = |path: &str| match path.split_once('/') {
             Some(("a" | "b", rest)) => rest.to_owned(),

@@ -123,6 +123,14 @@ fn a_blank_line_needs_no_space() {
     );
 }
 
+#[test]
+fn a_blank_line_with_its_space_tells_the_place() {
+    let sandbox = Sandbox::with(&[("a", "\n")]);
+    patch(&sandbox, "--- a/a\n+++ b/a\n@@ -1 +1,2 @@\n+a\n \n").unwrap();
+    assert_eq!(sandbox.read("a"), "a\n\n");
+    assert_eq!(patched("\n", "@@\n+a\n ").unwrap(), "a\n\n");
+}
+
 // openai/codex#678
 #[test]
 fn a_line_without_a_sign_is_refused_with_its_number() {
