@@ -22,6 +22,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use airlock_host::Plugin;
+use airlock_host::wants::About;
 use anyhow::Context;
 
 use crate::error::{Error, ErrorKind};
@@ -57,8 +58,8 @@ struct BuildOutput {
 pub struct ProjectInfo {
     /// The project's name.
     pub name: String,
-    /// The project's version.
-    pub version: Option<String>,
+    /// What the project's own files say about it.
+    pub about: About,
     /// The SDK's name and version.
     pub sdk: Option<(&'static str, String)>,
 }
@@ -98,7 +99,7 @@ pub async fn build(order: BuildOptions<'_>, toolchain: &Toolchain<'_>) -> Result
         Language::C => c::build(&project, options, toolchain).await?,
         Language::Go => go::build(&project, options, toolchain).await?,
     };
-    let component = metadata::add(made.component, project.language, &made.about)?;
+    let component = metadata::add(made.component, &project, &made.about)?;
     let plugin = load_checked(&made.about.name, component, toolchain)
         .await
         .map_err(|error| misbuilt::advise(error, project.language))?;

@@ -26,14 +26,14 @@ pub mod usage;
 pub mod values;
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use airlock_desk::configuration::{Given, OperatorFiles, Settings};
+use airlock_desk::configuration::{Given, Grant, GrantWord, OperatorFiles, Settings};
 use airlock_desk::session::SessionChoice;
 use airlock_desk::store::StoreOptions;
 use airlock_host::pending::Decision;
-use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand};
+use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand, ValueHint};
 use clap_complete::{ArgValueCompleter, Shell};
 
 use crate::commands::run;
@@ -57,7 +57,7 @@ use store::StoreCommand;
 #[cfg(feature = "author")]
 use test::TestArgs;
 use undo::UndoArgs;
-use values::{ColorWhen, GrantName, RehearseWhen, age};
+use values::{ColorWhen, RehearseWhen, age};
 
 use examples::{
     APPLY_EXAMPLES, COMPLETIONS_EXAMPLES, DISCARD_EXAMPLES, EXIT_CODES, HELP, INSPECT_EXAMPLES,
@@ -193,10 +193,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "WHEN")]
     pub rehearse: Option<RehearseWhen>,
 
-    /// Give the plugin another permission (repeatable). If an apply then differs from its preview,
-    /// nothing is changed and you decide again
+    /// What the plugin may do, in place of the configured grants (repeatable): read=PATHS,
+    /// change=PATHS, environment=NAME, real-time, fresh-randomness. See `airlock help run`
     #[arg(long = "grant", value_name = "GRANT")]
-    pub grants: Vec<GrantName>,
+    pub grants: Vec<GrantWord>,
 
     /// Ask again before an apply that could not be rehearsed changes a file, and show its changes
     #[arg(long)]
@@ -222,6 +222,10 @@ pub struct InspectArgs {
     /// A component's file, or the name of a bundled plugin (see `airlock plugins`)
     #[arg(add = ArgValueCompleter::new(Plugins))]
     pub plugin: OsString,
+
+    /// The operator's configuration file, instead of the user's
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub config: Option<PathBuf>,
 
     /// Print one JSON object, with the full schemas
     #[arg(long)]
@@ -258,7 +262,7 @@ impl RunArgs {
             max_memory: self.call.memory_bytes(),
             expires: self.expires,
             rehearse: self.rehearse.map(Into::into),
-            grants: self.grants.iter().copied().map(Into::into).collect(),
+            grant: Grant::of_words(self.grants.iter().cloned()),
             ..Given::default()
         };
         (self.store.config.as_deref(), given)

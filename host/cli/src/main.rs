@@ -128,7 +128,8 @@ fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Fai
         Command::Config(command) => config::run(&command.into(), out),
         Command::Inspect(args) => {
             let limits = args.call.limits_over(Limits::default());
-            block_on(inspect::inspect(&args.plugin, limits, verbose, out))
+            let config = args.config;
+            block_on(inspect::inspect(&args.plugin, config, limits, verbose, out))
         }
         #[cfg(feature = "author")]
         Command::New(args) => block_on(author::new::new(args.into(), out)),

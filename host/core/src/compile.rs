@@ -21,12 +21,12 @@ mod failed;
 mod frozen;
 mod limits;
 pub(crate) mod outline;
+mod own_sections;
 #[cfg(unix)]
 mod protocol;
 mod remembered;
 #[cfg(unix)]
 mod serve;
-mod tools_section;
 
 use std::io;
 use std::path::PathBuf;

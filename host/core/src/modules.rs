@@ -54,7 +54,9 @@ pub mod reads {
 /// Events that a session sends to its observer and its streams.
 pub mod event {
     pub use crate::listeners::{EventStream, SessionEvent};
-    pub use airlock_model::event::{Event, EventSource, LogLevel, Observer, Refusal, ToolFunction};
+    pub use airlock_model::event::{
+        Event, EventSource, LogLevel, Observer, PathAccess, PathRefusal, Refusal, ToolFunction,
+    };
 }
 
 /// Identity of a workspace and its machine, stable across restarts.
@@ -95,7 +97,14 @@ pub mod pending {
 /// Grants of a [`Policy`](crate::Policy), by phase and by producer.
 pub mod policy {
     pub use crate::session::ProducerWithPolicy;
-    pub use airlock_model::policy::{Phase, Rehearse, WorkspaceGrant};
+    pub use airlock_model::policy::{
+        Paths, Pattern, Phase, Rehearse, VariableName, WorkspaceGrant,
+    };
+}
+
+/// What a component says about itself and wants.
+pub mod wants {
+    pub use airlock_model::wants::{About, Scheme, WantedHost, WantedPhase, Wants};
 }
 
 /// Formats of tool choices and reminders for model providers.

@@ -12,9 +12,11 @@ use std::sync::Arc;
 
 use airlock_model::digest::Digest;
 use airlock_model::error::Error;
+use airlock_model::policy::Policy;
 use airlock_model::store::PluginBytes;
 use airlock_model::tool::command::{CommandTool, CommandTools};
 use airlock_model::tool::{RejectedTool, ToolDefinition};
+use airlock_model::wants::{About, Wants};
 use bytes::Bytes;
 
 use crate::engine::Engine;
@@ -55,6 +57,9 @@ pub(crate) struct Loaded {
     imports: Vec<String>,
     /// The tools of a program that has its own.
     command_tools: Option<CommandTools>,
+    about: About,
+    /// `None` if the component has no section with its wants.
+    wants: Option<Wants>,
     tools: Vec<LoadedTool>,
     rejected: Vec<RejectedTool>,
     names: Arc<ToolNames>,
@@ -128,6 +133,26 @@ impl Plugin {
     /// Returns the world that the component was built for.
     pub fn world(&self) -> &World {
         &self.inner.loaded.world
+    }
+
+    /// Returns what the component says about itself.
+    pub fn about(&self) -> &About {
+        &self.inner.loaded.about
+    }
+
+    /// Returns the authority that the component wants; `None` if it doesn't say. Then it wants what
+    /// the default policy grants.
+    pub fn wants(&self) -> Option<&Wants> {
+        self.inner.loaded.wants.as_ref()
+    }
+
+    /// Returns the policy that the plugin has where the operator grants this one: what is both
+    /// granted and wanted.
+    pub fn effective_policy(&self, granted: Policy) -> Policy {
+        match self.wants() {
+            Some(wants) => granted.limited_to(wants),
+            None => granted,
+        }
     }
 
     /// Returns the interfaces that the component imports, sorted.

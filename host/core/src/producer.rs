@@ -114,7 +114,11 @@ impl Origin {
     /// directory.
     pub fn bind(&self, context: ProducerContext) -> Result<Producer, Error> {
         match self {
-            Origin::Plugin(plugin) => Ok(Producer::Wasm(wasm::Binding::new(plugin, context)?)),
+            Origin::Plugin(plugin) => {
+                let policy = plugin.effective_policy(context.policy);
+                let context = ProducerContext { policy, ..context };
+                Ok(Producer::Wasm(wasm::Binding::new(plugin, context)?))
+            }
             Origin::Native(native) => Ok(Producer::Native(Arc::new(native::Binding::new(
                 native, context,
             )))),

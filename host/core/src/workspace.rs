@@ -6,6 +6,7 @@
 //! because a guest may keep a stream open across phases.
 
 mod basis;
+mod bounds;
 mod effects;
 mod folder;
 mod gate;
@@ -30,6 +31,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use airlock_model::event::PathRefusal;
 use airlock_model::limits::Limits;
 use airlock_workspace::{ReadSet, View};
 use wasmtime::component::{HasData, Resource};
@@ -39,6 +41,7 @@ use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 use crate::budget::Held;
 
 pub(crate) use basis::{Basis, FilesNow, fingerprints, has_changed, read_files};
+pub(crate) use bounds::PathBounds;
 pub(crate) use effects::{changes_of, in_order, listed_changes};
 pub use folder::{EntryKind, ReadFile, ReadableFolder, Unread, WritableFolder};
 pub(crate) use layer::{LayerLimits, LayerStart};
@@ -69,6 +72,8 @@ pub(crate) struct Files {
     left_out: LeftOut,
     last_named: LastNamed,
     start: LayerStart,
+    /// `None` if the policy grants all paths.
+    bounds: Option<Arc<PathBounds>>,
 }
 
 /// The guest's directories.
@@ -138,7 +143,12 @@ pub(crate) struct UnusableWorkspace {
 }
 
 impl Files {
-    pub fn new(roots: Arc<Roots>, limits: &Limits, start: LayerStart) -> Self {
+    pub fn new(
+        roots: Arc<Roots>,
+        limits: &Limits,
+        start: LayerStart,
+        bounds: Option<PathBounds>,
+    ) -> Self {
         Self {
             scratch_quota: Quota::new(roots.scratch.usage(), limits.scratch_bytes),
             roots,
@@ -151,6 +161,7 @@ impl Files {
             left_out: LeftOut::default(),
             last_named: LastNamed::default(),
             start,
+            bounds: bounds.map(Arc::new),
         }
     }
 
@@ -203,6 +214,12 @@ impl Files {
     /// Returns how many changes to the workspace were refused since the last call.
     pub fn take_refused_changes(&self) -> u64 {
         self.workspace_writable.0.refused.swap(0, Ordering::Relaxed)
+    }
+
+    /// Returns the paths that were refused since the last call.
+    pub fn take_refused_paths(&self) -> impl Iterator<Item = PathRefusal> {
+        let bounds = self.bounds.iter();
+        bounds.flat_map(|bounds| bounds.take_refused())
     }
 
     /// Returns the numbers of names that listings left out since the last call.

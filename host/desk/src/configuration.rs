@@ -13,6 +13,7 @@
 //! describes each key for users.
 
 mod file;
+mod grants;
 mod operator;
 mod places;
 mod plugins;
@@ -22,11 +23,12 @@ mod settings;
 mod values;
 
 pub use file::{File, Http, Limits};
+pub use grants::{Grant, GrantWord};
 pub use operator::{Checked, Operator, OperatorFiles};
 pub use places::{NAME, Role, SYSTEM_VARIABLE};
 pub use problem::{Problem, Problems};
 pub use settings::{Given, Origin, Setting, Settings};
-pub use values::{Age, Decide, Grant, Memory, PathText, Timeout};
+pub use values::{Age, Decide, Memory, PathText, Timeout};
 
 /// Returns the JSON Schema of the file, as text that ends in a newline.
 pub fn schema() -> String {

@@ -147,12 +147,64 @@ pub enum Refusal {
         /// The number of attempts in this call, counting each address and each name lookup.
         times: u64,
     },
+    /// Access to paths of the workspace that the plugin was not granted. Reported at most once for
+    /// reads and once for changes, at the end of the call.
+    Path(PathRefusal),
     /// A push of a pending action whose label is empty, that is too large, or that finds the stack
     /// full.
     Push {
         /// The reason that the guest got.
         reason: String,
     },
+}
+
+/// A path of the workspace that a guest was refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathRefusal {
+    /// The access that it tried.
+    pub access: PathAccess,
+    /// The first path in this call that was refused.
+    pub path: String,
+    /// True if the component wants this access, so that a grant would allow it.
+    pub is_wanted: bool,
+    /// The number of further attempts in this call.
+    pub more: u64,
+}
+
+/// An access to a path of the workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PathAccess {
+    /// To read it.
+    Read,
+    /// To create, change, move or remove it.
+    Change,
+}
+
+impl PathAccess {
+    /// Returns the word for it in grants.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            PathAccess::Read => "read",
+            PathAccess::Change => "change",
+        }
+    }
+}
+
+impl fmt::Display for PathRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (access, path) = (self.access.as_str(), &self.path);
+        write!(f, "was not allowed to {access} {path:?}")?;
+        match self.more {
+            0 => {}
+            1 => f.write_str(", nor once more elsewhere")?,
+            more => write!(f, ", nor {more} times elsewhere")?,
+        }
+        if self.is_wanted {
+            write!(f, ": the grant {access}={path} would allow it")
+        } else {
+            f.write_str(": the plugin's own manifest doesn't ask for it")
+        }
+    }
 }
 
 impl fmt::Display for Refusal {
@@ -169,6 +221,7 @@ impl fmt::Display for Refusal {
             Refusal::Network { times } => {
                 write!(f, "refused network access, {times} times: tools have none")
             }
+            Refusal::Path(refusal) => refusal.fmt(f),
             Refusal::Push { reason } => write!(f, "refused a pending action: {reason}"),
         }
     }
@@ -247,6 +300,8 @@ pub fn emit(observer: Option<&Observer>, source: EventSource<'_>, event: &Event)
             warn,
             format_args!("names that are not UTF-8: {names} left out; listings: {listings}")
         ),
+        // Whoever granted too little wants to know.
+        Event::Refused(refusal @ Refusal::Path(_)) => line!(warn, refusal),
         Event::Refused(refusal) => line!(debug, refusal),
         Event::Began { function } => call!(format_args!("{function} began")),
         Event::Ended {

@@ -9,7 +9,7 @@
 //! | --- | --- |
 //! | decide | [`pending`]: the actions on a session's stack and the decisions about them; [`denial`]: denied requests |
 //! | store pending actions | [`store`]: the traits, and the in-memory store |
-//! | restrict a plugin | [`policy`], [`limits`] |
+//! | restrict a plugin | [`policy`], [`wants`], [`pattern`], [`limits`] |
 //! | read a call's result, its effects, and the files that it read | [`content`], [`effects`], [`reads`], [`error`], [`event`] |
 //! | offer tools to a model, and steer it | [`tool`], [`provider`], [`steering`] |
 //! | identify plugins and workspaces later | [`digest`], [`identity`] |
@@ -28,6 +28,7 @@ mod interruption;
 pub mod json;
 pub mod limits;
 mod packed;
+pub mod pattern;
 pub mod pending;
 pub mod policy;
 pub mod provider;
@@ -38,3 +39,4 @@ pub mod store;
 pub mod tool;
 #[doc(hidden)]
 pub mod visible;
+pub mod wants;

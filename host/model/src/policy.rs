@@ -1,8 +1,16 @@
 //! The operator's grants for a plugin, per phase.
 
+mod paths;
+
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+pub use crate::pattern::Pattern;
+pub use crate::wants::VariableName;
+use crate::wants::Wants;
+pub use paths::Paths;
 
 /// The purpose of a call into a guest, which determines what the sandbox allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -78,6 +86,15 @@ pub enum WorkspaceGrant {
 pub struct Policy {
     /// The plugin's access to the workspace.
     pub workspace: WorkspaceGrant,
+    /// The paths of the workspace that can be read, if `workspace` grants reading: in every phase.
+    #[serde(default, skip_serializing_if = "Paths::is_everything")]
+    pub read: Paths,
+    /// The paths of the workspace that can be changed, if `workspace` grants changes.
+    #[serde(default, skip_serializing_if = "Paths::is_everything")]
+    pub change: Paths,
+    /// The environment variables of the host that the plugin sees.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub environment: BTreeSet<VariableName>,
     /// The choice of when to rehearse the plugin's actions. `None` means the session's choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rehearse: Option<Rehearse>,
@@ -90,6 +107,9 @@ pub struct Policy {
     /// same as in the rehearsal.
     #[serde(default, rename = "fresh-randomness", skip_serializing_if = "is_false")]
     pub fresh_randomness: bool,
+    /// What the component wants beyond these grants, as clauses for people. It grants nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<String>,
 }
 
 fn is_false(value: &bool) -> bool {
@@ -105,6 +125,24 @@ impl Policy {
     /// Sets the access to the workspace.
     pub fn with_workspace(mut self, workspace: WorkspaceGrant) -> Self {
         self.workspace = workspace;
+        self
+    }
+
+    /// Limits the paths that can be read and changed. What can be changed can be read, too.
+    pub fn with_paths(mut self, read: &[Pattern], change: &[Pattern]) -> Self {
+        self.read = Paths::matching(read.iter().chain(change).cloned());
+        self.change = Paths::matching(change.iter().cloned());
+        self.workspace = self.workspace.min(match (read, change) {
+            ([], []) => WorkspaceGrant::None,
+            (_, []) => WorkspaceGrant::Read,
+            _ => WorkspaceGrant::ReadWrite,
+        });
+        self
+    }
+
+    /// Shows the plugin environment variables of the host.
+    pub fn with_environment(mut self, names: impl IntoIterator<Item = VariableName>) -> Self {
+        self.environment.extend(names);
         self
     }
 
@@ -132,10 +170,47 @@ impl Policy {
     pub fn narrowed_to(&self, other: &Policy) -> Policy {
         Policy {
             workspace: self.workspace.min(other.workspace),
+            read: self.read.and(&other.read),
+            change: self.change.and(&other.change),
+            environment: &self.environment & &other.environment,
             rehearse: self.rehearse.max(other.rehearse),
             real_time: self.real_time && other.real_time,
             fresh_randomness: self.fresh_randomness && other.fresh_randomness,
+            denied: self.denied.clone(),
         }
+    }
+
+    /// Returns the policy that grants only what the component also wants.
+    pub fn limited_to(&self, wants: &Wants) -> Policy {
+        let mut wanted = Policy::default()
+            .with_paths(&wants.read, &wants.change)
+            .with_environment(wants.environment.iter().cloned());
+        wanted.real_time = wants.real_time;
+        wanted.fresh_randomness = wants.fresh_randomness;
+        Policy {
+            denied: self.denied(wants),
+            ..self.narrowed_to(&wanted)
+        }
+    }
+
+    /// Returns what is wanted and not granted, a clause for each kind.
+    fn denied(&self, wants: &Wants) -> Vec<String> {
+        let mut left = wants.clone();
+        if self.allows_workspace_read() {
+            left.read.retain(|it| !self.read.includes(it));
+        }
+        if self.workspace == WorkspaceGrant::ReadWrite {
+            left.change.retain(|it| !self.change.includes(it));
+        }
+        left.environment.retain(|it| !self.environment.contains(it));
+        left.real_time &= !self.real_time;
+        left.fresh_randomness &= !self.fresh_randomness;
+        left.clauses()
+    }
+
+    /// Returns true if the plugin can reach only some paths of the workspace.
+    pub fn limits_paths(&self) -> bool {
+        !self.read.is_everything() || !self.change.is_everything()
     }
 
     /// Returns true if a guest may change the workspace during `phase`.
@@ -154,11 +229,16 @@ impl Policy {
 /// plugin.
 impl fmt::Display for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.workspace {
-            WorkspaceGrant::None => "workspace: none",
-            WorkspaceGrant::Read => "workspace: read",
-            WorkspaceGrant::ReadWrite => "workspace: read, and change while applying",
-        })?;
+        match self.workspace {
+            WorkspaceGrant::None => f.write_str("workspace: none")?,
+            WorkspaceGrant::Read => write!(f, "workspace: read{}", Limit(&self.read))?,
+            WorkspaceGrant::ReadWrite => write!(
+                f,
+                "workspace: read{}, and change{} while applying",
+                Limit(&self.read),
+                Limit(&self.change)
+            )?,
+        }
         f.write_str("; scratch directory")?;
         if self.real_time {
             f.write_str("; real time while applying")?;
@@ -166,7 +246,25 @@ impl fmt::Display for Policy {
         if self.fresh_randomness {
             f.write_str("; fresh randomness while applying")?;
         }
-        f.write_str("; no environment, no network, no other path")
+        if self.environment.is_empty() {
+            return f.write_str("; no environment, no network, no other path");
+        }
+        let names: Vec<&str> = self.environment.iter().map(VariableName::as_str).collect();
+        write!(f, "; environment: {}", names.join(", "))?;
+        f.write_str("; no network, no other path")
+    }
+}
+
+/// The limit of a clause to some paths.
+struct Limit<'a>(&'a Paths);
+
+impl fmt::Display for Limit<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_everything() {
+            Ok(())
+        } else {
+            write!(f, " {}", self.0)
+        }
     }
 }
 
@@ -201,6 +299,40 @@ mod tests {
         assert_eq!(plain, r#"{"workspace":"read-write"}"#);
         let told = both.to_string();
         assert!(told.contains("; real time while applying; fresh randomness while applying;"));
+    }
+
+    #[test]
+    fn a_policy_limited_to_wants_grants_what_both_sides_say() {
+        let check = |granted: &Policy, wants: &str, told: &str| {
+            let wants = Wants::from_json(wants).unwrap();
+            assert_eq!(granted.limited_to(&wants).to_string(), told);
+        };
+        let pattern = |text| Pattern::new(text).unwrap();
+        let name = |text: &str| VariableName::try_from(text.to_owned()).unwrap();
+        let everything = Policy::default()
+            .with_real_time()
+            .with_environment([name("HOME"), name("LANG")]);
+        check(
+            &everything,
+            r#"{"read":["**"],"change":["docs/"],"environment":["LANG"],"real-time":true}"#,
+            "workspace: read **, docs/, and change docs/ while applying; scratch directory; real time while applying; environment: LANG; no network, no other path",
+        );
+        check(
+            &everything,
+            r#"{"read":["*.md"]}"#,
+            "workspace: read *.md; scratch directory; no environment, no network, no other path",
+        );
+        check(
+            &everything,
+            "{}",
+            "workspace: none; scratch directory; no environment, no network, no other path",
+        );
+        let docs = Policy::default().with_paths(&[pattern("docs/")], &[]);
+        check(
+            &docs,
+            r#"{"change":["*.md"],"fresh-randomness":true}"#,
+            "workspace: read docs/ that is also in *.md; scratch directory; no environment, no network, no other path",
+        );
     }
 
     #[test]

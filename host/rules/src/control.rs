@@ -4,13 +4,14 @@ mod table;
 
 use std::sync::LazyLock;
 
+use airlock_model::pattern::{Pattern, glob};
 use airlock_workspace::folded;
 use globset::{GlobSet, GlobSetBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::path::ends;
-use crate::pattern::{Pattern, glob};
+
 pub use table::{Class, ControlFile, built_in};
 
 /// An operator's additions to the control files.

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use airlock_model::digest::Digest;
 use airlock_model::effects::{Change, ChangeKind, Effects};
+use airlock_model::pattern::Pattern;
 
 use crate::control::{Class, Control, ControlFiles, UNLISTED, built_in, is_for_builds};
-use crate::pattern::Pattern;
 use crate::plugin::PluginName;
 use crate::rule::{Budget, Rule, Verdict};
 use crate::surroundings::Surroundings;

@@ -83,13 +83,26 @@ pub fn resolve_plugins(
     rules: &mut [Rule],
     digest_of: impl Fn(&PluginName) -> Result<Digest, String>,
 ) -> Vec<String> {
+    let of_rule = |rule: &mut Rule| {
+        let problems = resolve_names(&mut rule.plugins, &digest_of);
+        let named = problems
+            .into_iter()
+            .map(|it| format!("rule {:?}: {it}", rule.name));
+        named.collect::<Vec<_>>()
+    };
+    rules.iter_mut().flat_map(of_rule).collect()
+}
+
+/// Replaces each name and path with the digest that `digest_of` returns. Returns its errors.
+pub fn resolve_names(
+    plugins: &mut [PluginName],
+    digest_of: impl Fn(&PluginName) -> Result<Digest, String>,
+) -> Vec<String> {
     let mut problems = Vec::new();
-    for rule in rules {
-        for plugin in &mut rule.plugins {
-            match digest_of(plugin) {
-                Ok(digest) => *plugin = PluginName::Digest(digest),
-                Err(problem) => problems.push(format!("rule {:?}: {problem}", rule.name)),
-            }
+    for plugin in plugins {
+        match digest_of(plugin) {
+            Ok(digest) => *plugin = PluginName::Digest(digest),
+            Err(problem) => problems.push(problem),
         }
     }
     problems

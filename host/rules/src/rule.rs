@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use airlock_model::actor::Evidence;
 use airlock_model::effects::ChangeKind;
+use airlock_model::pattern::Pattern;
 use airlock_model::store;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use crate::pattern::Pattern;
 use crate::plugin::PluginName;
 use crate::size::Size;
 

@@ -10,6 +10,8 @@ use std::time::SystemTime;
 use rustix::io::Errno;
 
 use crate::answer::{Listing, Metadata, Opened};
+use crate::bounded::Paths;
+use crate::bounds::Access;
 use crate::file::OpenFile;
 use crate::lower::Kind;
 use crate::options::OpenOptions;
@@ -22,7 +24,8 @@ use crate::walk::{LastLink, MAX_PATH, Spot, Walk};
 ///
 /// Paths are relative to it and can't lead above it. A link at the end of a path is followed only
 /// on request. Errors are the ones that the system returns for a plain folder. Without an open
-/// layer, every change fails with `EROFS`.
+/// layer, every change fails with `EROFS`. What is out of its [`Bounds`](crate::Bounds) fails with
+/// `EACCES`.
 pub struct Directory {
     pub(crate) held: Held,
 }
@@ -81,13 +84,14 @@ impl Directory {
         match state.tree.kind(&at) {
             Kind::Directory if writes => Err(Errno::ISDIR.into()),
             Kind::Directory => {
-                let held = view.hold(&mut state, &at);
+                let held = self.held.hold(&mut state, &at);
                 Ok(Opened::Directory(Self::new(held)))
             }
             Kind::Link => Err(Errno::LOOP.into()),
             _ if options.directory => Err(Errno::NOTDIR.into()),
             Kind::Special => Err(Errno::OPNOTSUPP.into()),
             Kind::File if writes => {
+                self.held.check(&state, Access::Change, &at)?;
                 let id = state.own_found(view, &at)?;
                 if options.truncate {
                     state.copy_up(view, id, true)?
@@ -95,33 +99,38 @@ impl Directory {
                     // The contents are copied at the first write.
                     state.check_writable(view, id)?
                 }
-                let held = view.hold(&mut state, &At::Node(id));
+                let held = self.held.hold(&mut state, &At::Node(id));
                 Ok(Opened::File(OpenFile::to_write(held)))
             }
             Kind::File => {
-                let file = OpenFile::to_read(view, &mut state, &at, real)?;
+                self.held.check(&state, Access::Read, &at)?;
+                let file = OpenFile::to_read(&self.held, &mut state, &at, real)?;
                 Ok(Opened::File(file))
             }
         }
     }
 
     fn create_file(&self, state: &mut State, spot: Spot) -> io::Result<Opened> {
-        let view = &self.held.view;
         if spot.must_be_directory {
             return Err(Errno::ISDIR.into());
         }
-        let (directory, name) = self.free_place(state, spot)?;
+        let (directory, name) = self.free_place(state, spot, Kind::File)?;
         let layer = state.layer()?;
         let (now, mode) = (layer.now(), layer.mode(Kind::File));
         let body = Body::File(Some(layer.spill.empty()));
         let id = state.tree.make(body, mode, now)?;
         state.tree.link(id, directory, &name);
-        let held = view.hold(state, &At::Node(id));
+        let held = self.held.hold(state, &At::Node(id));
         Ok(Opened::File(OpenFile::to_write(held)))
     }
 
     /// Returns the directory and the name for a new object.
-    fn free_place(&self, state: &mut State, spot: Spot) -> io::Result<(NodeId, String)> {
+    fn free_place(
+        &self,
+        state: &mut State,
+        spot: Spot,
+        kind: Kind,
+    ) -> io::Result<(NodeId, String)> {
         let Some((directory, name)) = spot.place else {
             return Err(Errno::EXIST.into());
         };
@@ -131,6 +140,13 @@ impl Directory {
         if is_private(&name) {
             return Err(Errno::PERM.into());
         }
+        self.held.check_paths(
+            || Paths::of(&state.tree, &directory).join(&name),
+            |paths, bounds| match kind {
+                Kind::Directory => paths.check_new_directory(bounds),
+                _ => paths.check_access(bounds, Access::Change),
+            },
+        )?;
         let directory = state.own_directory(&self.held.view, &directory)?;
         state.tree.check_length(directory, &name)?;
         Ok((directory, name))
@@ -172,17 +188,24 @@ impl Directory {
         let view = &self.held.view;
         let mut state = view.state();
         let at = state.at(&self.held)?;
-        state.list(&view.lower, &at)
+        let mut listing = state.list(&view.lower, &at)?;
+        if let Some(bounds) = &self.held.bounds {
+            let paths = Paths::of(&state.tree, &at);
+            listing
+                .entries
+                .retain(|entry| paths.join(&entry.name).is_seen(&**bounds));
+        }
+        Ok(listing)
     }
 
     /// Returns the real directory, for reading by other means, as long as the view has no changes
-    /// at all. Otherwise returns `None`.
+    /// at all and the directory has no bounds. Otherwise returns `None`.
     ///
     /// # Errors
     /// System errors.
     pub fn real(&self) -> io::Result<Option<std::fs::File>> {
         let view = &self.held.view;
-        if view.is_touched() {
+        if view.is_touched() || self.held.bounds.is_some() {
             return Ok(None);
         }
         let state = view.state();
@@ -203,11 +226,13 @@ impl Directory {
         if state.tree.kind(&at) != Kind::Link {
             return Err(Errno::INVAL.into());
         }
+        self.held.check(&state, Access::Read, &at)?;
         let state = &mut *state;
         let walk = Walk {
             tree: &state.tree,
             lower: &view.lower,
             reads: &mut state.reads,
+            bounds: None,
         };
         walk.target(&at)
     }
@@ -251,7 +276,7 @@ impl Directory {
         if spot.found.is_none() && spot.must_be_directory && body.kind() != Kind::Directory {
             return Err(Errno::NOENT.into());
         }
-        let (directory, name) = self.free_place(&mut state, spot)?;
+        let (directory, name) = self.free_place(&mut state, spot, body.kind())?;
         let now = state.layer()?.now();
         let id = state.tree.make(body, mode, now)?;
         state.tree.link(id, directory, &name);
@@ -274,6 +299,7 @@ impl Directory {
         let Some((directory, _)) = spot.place.filter(|_| !path.ends_with('/')) else {
             return Err(Errno::INVAL.into());
         };
+        self.held.check(&state, Access::Change, &at)?;
         if !state.is_empty(&view.lower, &at)? {
             return Err(Errno::NOTEMPTY.into());
         }
@@ -295,6 +321,7 @@ impl Directory {
         else {
             return Err(Errno::ISDIR.into());
         };
+        self.held.check(&state, Access::Change, &at)?;
         state.own_directory(view, &directory)?;
         let id = state.own_found(view, &at)?;
         state.tree.unlink(&view.lower, id)
@@ -316,6 +343,7 @@ impl Directory {
         let view = &self.held.view;
         let mut state = view.state();
         let at = state.find(&view.lower, &self.held, path, LastLink::followed(follow))?;
+        self.held.check(&state, Access::Change, &at)?;
         let id = state.own(view, &at)?;
         state.set_times(id, accessed, modified);
         Ok(())
@@ -333,6 +361,7 @@ impl Directory {
         if !matches!(state.tree.kind(&at), Kind::File | Kind::Directory) {
             return Err(Errno::OPNOTSUPP.into());
         }
+        self.held.check(&state, Access::Change, &at)?;
         let id = state.own(view, &at)?;
         state.tree.node_mut(id).mode = mode & 0o7777;
         Ok(())

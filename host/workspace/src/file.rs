@@ -9,10 +9,11 @@ use std::time::SystemTime;
 use rustix::io::Errno;
 
 use crate::answer::Metadata;
+use crate::bounds::Access;
 use crate::content::Content;
 use crate::lower::Stamp;
 use crate::tree::{At, Body, NodeId};
-use crate::view::{Held, Inner, State, open_lower};
+use crate::view::{Held, State, open_lower};
 
 /// An open regular file.
 ///
@@ -38,11 +39,12 @@ impl OpenFile {
 
     /// Opens a file for reading. `real` is the real file, if it is already open.
     pub(crate) fn to_read(
-        view: &Arc<Inner>,
+        through: &Held,
         state: &mut State,
         at: &At,
         real: Option<File>,
     ) -> io::Result<Self> {
+        let view = &through.view;
         state.reads.read(&state.tree, at);
         let file = match (real, state.real_path(at)) {
             (Some(file), _) => Some(Arc::new(file)),
@@ -52,7 +54,7 @@ impl OpenFile {
         let generation = view.generation.load(Ordering::Acquire);
         let real = file.map(|file| (generation, file));
         Ok(Self {
-            held: view.hold(state, at),
+            held: through.hold(state, at),
             real: Mutex::new(real),
             writable_in: None,
         })
@@ -147,6 +149,7 @@ impl OpenFile {
     ) -> io::Result<()> {
         let mut state = self.held.view.state();
         let at = state.at(&self.held)?;
+        self.held.check(&state, Access::Change, &at)?;
         let id = state.own(&self.held.view, &at)?;
         state.set_times(id, accessed, modified);
         Ok(())

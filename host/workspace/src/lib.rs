@@ -81,6 +81,9 @@
 
 mod answer;
 #[cfg(unix)]
+mod bounded;
+mod bounds;
+#[cfg(unix)]
 mod change;
 #[cfg(unix)]
 mod commit;
@@ -150,6 +153,7 @@ pub use tests::fuzz;
 
 pub use answer::{Entry, Listing, Metadata, Opened, Read, ReadSet};
 #[cfg(unix)]
+pub use bounds::{Access, Bounds};
 pub use directory::Directory;
 pub use error::{CommitError, Conflict, ConflictKind, RecoverError, RestoreError};
 pub use facts::{Change, Facts, OwnerChange, SideEffects};

@@ -113,6 +113,7 @@ methods! { Workspace:
 methods! { View:
     fn has_layer(&self) -> bool;
     fn root(&self) -> Directory;
+    fn root_within(&self, bounds: std::sync::Arc<dyn crate::Bounds>) -> Directory;
     fn begin(&self, options: &LayerOptions) -> io::Result<()>;
     fn begin_above(&self, layer: &Layer, options: &LayerOptions) -> io::Result<()>;
     fn abandon(&self) -> ();

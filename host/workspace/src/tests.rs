@@ -22,6 +22,8 @@ mod model;
 mod part;
 #[cfg(test)]
 mod power;
+#[cfg(test)]
+mod reach;
 mod script;
 #[cfg(test)]
 mod strangers;

@@ -13,6 +13,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 
 use crate::answer::ReadSet;
+use crate::bounds::Bounds;
 use crate::change::{Deadline, real_facts};
 use crate::directory::Directory;
 use crate::facts::Facts;
@@ -25,7 +26,7 @@ use crate::tree::{At, Body, NodeId, ROOT, Tree};
 
 pub use layer::Layer;
 pub(crate) use layer::OpenLayer;
-pub(crate) use place::{Held, Place};
+pub(crate) use place::{Held, Place, moved_path};
 
 /// A folder as one user sees it, for example a guest or a tool.
 ///
@@ -93,6 +94,13 @@ impl View {
     /// Returns the folder's root directory.
     pub fn root(&self) -> Directory {
         let held = self.inner.hold(&mut self.inner.state(), &At::Node(ROOT));
+        Directory::new(held)
+    }
+
+    /// Returns the folder's root directory, through which only what is within bounds can be reached.
+    pub fn root_within(&self, bounds: Arc<dyn Bounds>) -> Directory {
+        let mut held = self.inner.hold(&mut self.inner.state(), &At::Node(ROOT));
+        held.bounds = Some(bounds);
         Directory::new(held)
     }
 
@@ -251,6 +259,7 @@ impl Inner {
         Held {
             view: Arc::clone(self),
             number,
+            bounds: None,
         }
     }
 

@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
+use crate::bounded::Paths;
+use crate::bounds::Bounds;
 use crate::lower::{Kind, Lower, OpenedToRead};
 use crate::path::{is_private, join};
 use crate::reads::Reads;
@@ -66,6 +68,8 @@ pub(crate) struct Walk<'a> {
     pub tree: &'a Tree,
     pub lower: &'a Lower,
     pub reads: &'a mut Reads,
+    /// What can be reached; `None` for everything.
+    pub bounds: Option<&'a dyn Bounds>,
 }
 
 impl Walk<'_> {
@@ -107,7 +111,12 @@ impl Walk<'_> {
             let found = if is_private(&name) {
                 None
             } else {
-                self.tree.child(self.lower, &directory, &name)?
+                let found = self.tree.child(self.lower, &directory, &name)?;
+                match &found {
+                    Some(found) => self.check_seen(|tree| Paths::of(tree, found))?,
+                    None => self.check_seen(|tree| Paths::of(tree, &directory).join(&name))?,
+                }
+                found
             };
             self.reads
                 .looked_up(self.tree, &directory, &name, found.as_ref());
@@ -165,9 +174,12 @@ impl Walk<'_> {
     /// way is changed; `ENOENT` if nothing exists there. Returns `None` if that is not possible.
     pub fn quick(&mut self, start: &At, path: &str, follow: bool) -> Option<io::Result<At>> {
         let real = match self.plain(start, path, follow)? {
-            Plain::Node(id) => return Some(Ok(At::Node(id))),
+            Plain::Node(id) => return Some(self.seen(id)),
             Plain::Real(real) => real,
         };
+        if let Err(error) = self.check_seen(|tree| Paths::of_real(tree, &real)) {
+            return Some(Err(error));
+        }
         let stamp = match self.lower.look(&real) {
             Ok(stamp) => stamp,
             Err(error) => return self.missing(real, &error),
@@ -200,9 +212,12 @@ impl Walk<'_> {
         follow: bool,
     ) -> Option<io::Result<(At, Option<File>)>> {
         let real = match self.plain(start, path, follow)? {
-            Plain::Node(id) => return Some(Ok((At::Node(id), None))),
+            Plain::Node(id) => return Some(self.seen(id).map(|at| (at, None))),
             Plain::Real(real) => real,
         };
+        if let Err(error) = self.check_seen(|tree| Paths::of_real(tree, &real)) {
+            return Some(Err(error));
+        }
         let OpenedToRead { file, stamp } = match self.lower.open_to_read(&real) {
             Ok(opened) => opened,
             Err(error) => return self.missing(real, &error),
@@ -213,6 +228,19 @@ impl Walk<'_> {
         }
         self.reads.note_found(&found);
         Some(Ok((found, None)))
+    }
+
+    /// Refuses what is out of bounds and doesn't lead to anything within them.
+    fn check_seen(&self, paths: impl FnOnce(&Tree) -> Paths) -> io::Result<()> {
+        match self.bounds {
+            None => Ok(()),
+            Some(bounds) => paths(self.tree).check_seen(bounds),
+        }
+    }
+
+    fn seen(&self, id: NodeId) -> io::Result<At> {
+        let at = At::Node(id);
+        self.check_seen(|tree| Paths::of(tree, &at)).map(|()| at)
     }
 
     /// Resolves a path of plain names, as far as possible without the real folder.

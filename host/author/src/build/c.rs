@@ -5,6 +5,7 @@ mod problems;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use airlock_host::wants::About;
 use anyhow::{Context, anyhow};
 use tokio::process::Command;
 
@@ -13,7 +14,7 @@ use super::problem;
 use super::project::{Language, Project};
 use super::sdk::{self, Sdk};
 use super::toolchain::{self, Toolchain, failed, missing};
-use super::{BuildOutput, ProjectInfo, component};
+use super::{BuildOutput, component};
 use crate::error::Error;
 
 /// The environment variable with a compiler and its options for WASI.
@@ -67,17 +68,12 @@ pub async fn build(
     let module = std::fs::read(project.folder.join(module))
         .context("the compiler wrote no module")
         .map_err(failed)?;
-    let manifest = &project.manifest;
     Ok(BuildOutput {
         component: component::from_module(&module)?,
-        about: ProjectInfo {
-            name: manifest
-                .name
-                .clone()
-                .unwrap_or_else(|| project.folder_name()),
-            version: manifest.version.clone(),
-            sdk: Some(("airlock-tool-c", env!("CARGO_PKG_VERSION").to_owned())),
-        },
+        about: project.info(
+            About::default(),
+            Some(("airlock-tool-c", env!("CARGO_PKG_VERSION").to_owned())),
+        ),
     })
 }
 

@@ -6,6 +6,7 @@ mod problems;
 use std::ffi::OsString;
 use std::path::Path;
 
+use airlock_host::wants::About;
 use anyhow::{Context, anyhow};
 use serde::Deserialize;
 use tokio::process::Command;
@@ -16,7 +17,7 @@ use super::problem;
 use super::project::{Language, Project};
 use super::sdk::{self, Sdk};
 use super::toolchain::{self, Toolchain, failed, missing};
-use super::{BuildOutput, ProjectInfo, component};
+use super::{BuildOutput, component};
 use crate::error::Error;
 
 const SDK: &str = "airlock-tool";
@@ -76,16 +77,17 @@ pub async fn build(
     }
     toolchain.pass_on(&ended.said);
 
+    let mut about = About::default();
+    about.name = Some(name);
     let module = std::fs::read(project.folder.join(GENERATED).join("core.wasm"))
         .context("Go wrote no module")
         .map_err(failed)?;
     Ok(BuildOutput {
         component: component::from_module_of(&world, module)?,
-        about: ProjectInfo {
-            name,
-            version: project.manifest.version.clone(),
-            sdk: Some(("airlock-tool-go", env!("CARGO_PKG_VERSION").to_owned())),
-        },
+        about: project.info(
+            about,
+            Some(("airlock-tool-go", env!("CARGO_PKG_VERSION").to_owned())),
+        ),
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use airlock_host::wants::{About, Wants};
 use anyhow::{Context, anyhow};
 use serde::Deserialize;
 
@@ -10,7 +11,7 @@ use crate::error::Error;
 
 pub const FILE: &str = "airlock.toml";
 
-/// The manifest. All fields are optional.
+/// The manifest. All fields are optional, and override those of the language's own file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Manifest {
@@ -19,6 +20,13 @@ pub struct Manifest {
     /// The name, instead of the one in the language's own file.
     pub name: Option<String>,
     pub version: Option<String>,
+    pub authors: Vec<String>,
+    /// The licence, as an SPDX expression.
+    pub license: Option<String>,
+    pub homepage: Option<String>,
+    pub description: Option<String>,
+    /// What the tool wants to be allowed; `None` for the default of hosts.
+    pub wants: Option<Wants>,
     pub c: C,
 }
 
@@ -47,14 +55,40 @@ impl Manifest {
             let message = format!("{} is not valid: {error}", path.display());
             Error::usage(anyhow!("{}", message.trim_end()))
         })?;
-        match &manifest.name {
-            Some(name) if !is_file_name(name) => Err(Error::usage(anyhow!(
-                "{} is not valid: the name {name:?} can't be a file name",
+        let problem = match (&manifest.name, &manifest.wants) {
+            (Some(name), _) if !is_file_name(name) => {
+                Some(format!("the name {name:?} can't be a file name"))
+            }
+            (_, Some(wants)) => wants.check().err(),
+            _ => None,
+        };
+        match problem {
+            Some(problem) => Err(Error::usage(anyhow!(
+                "{} is not valid: {problem}",
                 path.display()
             ))),
-            _ => Ok(manifest),
+            None => Ok(manifest),
         }
     }
+
+    /// Returns what the component says about itself: these facts, and for those that are missing
+    /// here the ones that were found in the language's own file.
+    pub fn about(&self, found: About) -> About {
+        let own = |own: &Option<String>, found: Option<String>| own.clone().or(found);
+        let mut about = About::default();
+        about.name = own(&self.name, found.name);
+        about.version = own(&self.version, found.version);
+        about.authors = own(&joined(&self.authors), found.authors);
+        about.licenses = own(&self.license, found.licenses);
+        about.homepage = own(&self.homepage, found.homepage);
+        about.description = own(&self.description, found.description);
+        about
+    }
+}
+
+/// Returns authors as one text; `None` without any.
+pub fn joined(authors: &[String]) -> Option<String> {
+    Some(authors.join(", ")).filter(|it| !it.is_empty())
 }
 
 /// Reads a file that may be missing.
@@ -103,5 +137,8 @@ mod tests {
         check("[c]\nsources = \"a.c\"", "line 2");
         check("name = \"../a\"", "can't be a file name");
         check("name = \"\"", "can't be a file name");
+        check("[wants]\nnetwork = true", "line 2");
+        check("[wants]\nread = [\"/etc\"]", "leads out of the workspace");
+        check("[[wants.hosts]]\nhost = \"a b\"", "not the name of a host");
     }
 }

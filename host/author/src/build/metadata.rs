@@ -2,25 +2,27 @@
 
 use std::borrow::Cow;
 
+use airlock_host::wants::Wants;
 use anyhow::Context;
 use wasm_encoder::{ComponentSection, CustomSection};
 use wasm_metadata::{AddMetadata, AddMetadataField};
 use wasmparser::{BinaryReader, BinaryReaderError};
 
 use super::ProjectInfo;
-use super::project::Language;
+use super::project::Project;
 use super::toolchain::failed;
 use crate::error::Error;
 
-/// Adds the name, the language and the SDK as custom sections, and the version in the form that
-/// registries read. Removes the names of the component's parts, which no host reads.
+/// Adds the name, the language and the SDK as custom sections, the other facts in the form that
+/// registries read, and what the tool wants. Removes the names of the component's parts, which no
+/// host reads.
 ///
 /// # Errors
 /// If the bytes are not a component.
-pub fn add(component: Vec<u8>, language: Language, about: &ProjectInfo) -> Result<Vec<u8>, Error> {
+pub fn add(component: Vec<u8>, project: &Project, about: &ProjectInfo) -> Result<Vec<u8>, Error> {
     let mut metadata = AddMetadata::default();
     metadata.name = AddMetadataField::Set(about.name.clone());
-    metadata.language = vec![(language.title().to_owned(), String::new())];
+    metadata.language = vec![(project.language.title().to_owned(), String::new())];
     metadata.sdk = about
         .sdk
         .iter()
@@ -31,12 +33,19 @@ pub fn add(component: Vec<u8>, language: Language, about: &ProjectInfo) -> Resul
         .and_then(|component| metadata.to_wasm(&component))
         .context("the build output is not a component")
         .map_err(failed)?;
-    if let Some(version) = &about.version {
+    let mut append = |name: &str, text: &str| {
         let section = CustomSection {
-            name: Cow::Borrowed("version"),
-            data: Cow::Borrowed(version.as_bytes()),
+            name: Cow::Borrowed(name),
+            data: Cow::Borrowed(text.as_bytes()),
         };
         section.append_to_component(&mut component);
+    };
+    for (name, fact) in about.about.facts().filter(|(name, _)| *name != "name") {
+        append(name, fact);
+    }
+    if let Some(wants) = &project.manifest.wants {
+        let wants = serde_json::to_string(wants).map_err(|error| failed(error.into()))?;
+        append(Wants::SECTION, &wants);
     }
     Ok(component)
 }
@@ -61,42 +70,55 @@ fn without_names(component: &[u8]) -> Result<Vec<u8>, BinaryReaderError> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
+    use airlock_host::wants::About;
     use wasm_metadata::Producers;
 
     use super::*;
+    use crate::build::manifest::Manifest;
+    use crate::build::project::Language;
+
+    fn project(language: Language, manifest: &str) -> Project {
+        Project {
+            folder: PathBuf::from("rename"),
+            language,
+            manifest: toml::from_str::<Manifest>(manifest).unwrap(),
+        }
+    }
+
+    fn add(component: Vec<u8>, project: &Project) -> Result<Vec<u8>, Error> {
+        let sdk = Some(("airlock-tool-c", "0.1.0".to_owned()));
+        super::add(component, project, &project.info(About::default(), sdk))
+    }
 
     #[test]
-    fn a_component_says_what_it_is() {
-        let about = ProjectInfo {
-            name: "rename".to_owned(),
-            version: Some("1.2.3".to_owned()),
-            sdk: Some(("airlock-tool-c", "0.1.0".to_owned())),
-        };
+    fn a_component_says_what_it_is_and_what_it_wants() {
+        let manifest = "version = '1.2.3'\nauthors = ['Ann', 'Bob']\n[wants]\nchange = ['docs/']\nreal-time = true";
         let empty = b"\0asm\x0d\0\x01\0".to_vec();
-        let component = add(empty, Language::C, &about).unwrap();
+        let component = add(empty, &project(Language::C, manifest)).unwrap();
         let producers = Producers::from_wasm(&component).unwrap().unwrap();
         let sdk = producers.get("sdk").unwrap();
         assert_eq!(sdk.get("airlock-tool-c"), Some(&"0.1.0".to_owned()));
         assert!(producers.get("language").unwrap().get("C").is_some());
+        let has = |text: &[u8]| component.windows(text.len()).any(|it| it == text);
+        assert!(has(b"\x07version1.2.3"));
+        assert!(has(b"\x07authorsAnn, Bob"));
+        let wants = br#"airlock:wants{"change":["docs/"],"real-time":true}"#;
+        assert!(component.ends_with(wants));
         let names = component.windows(6).filter(|bytes| bytes == b"rename");
         assert_eq!(names.count(), 1);
-        assert!(component.ends_with(b"\x07version1.2.3"));
     }
 
     #[test]
     fn the_names_of_a_components_parts_are_left_out() {
-        let about = ProjectInfo {
-            name: "rename".to_owned(),
-            version: None,
-            sdk: None,
-        };
         let mut named = b"\0asm\x0d\0\x01\0".to_vec();
         let mut names = wasm_encoder::ComponentNameSection::new();
         let mut functions = wasm_encoder::NameMap::new();
         functions.append(0, "indirect-push");
         names.core_funcs(&functions);
         names.append_to_component(&mut named);
-        let component = add(named, Language::Rust, &about).unwrap();
+        let component = add(named, &project(Language::Rust, "")).unwrap();
         let has = |text: &[u8]| component.windows(text.len()).any(|it| it == text);
         assert!(has(b"rename"));
         assert!(!has(b"indirect-push"));
@@ -104,12 +126,7 @@ mod tests {
 
     #[test]
     fn what_is_no_component_is_refused() {
-        let about = ProjectInfo {
-            name: "rename".to_owned(),
-            version: None,
-            sdk: None,
-        };
-        let failure = add(b"#!/bin/sh".to_vec(), Language::C, &about).unwrap_err();
+        let failure = add(b"#!/bin/sh".to_vec(), &project(Language::C, "")).unwrap_err();
         let message = failure.to_string();
         assert!(
             message.contains("the build output is not a component"),

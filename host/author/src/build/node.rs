@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use airlock_host::wants::About;
 use airlock_render::shell;
 use anyhow::{Context, anyhow};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::process::Command;
 
+use super::BuildOutput;
 use super::problem::{self, BuilderFailure};
 use super::project::{Language, Project};
 use super::sdk;
 use super::toolchain::{self, Toolchain, failed, missing};
-use super::{BuildOutput, ProjectInfo};
 use crate::error::{Error, ErrorKind};
 
 const SDK: &str = "airlock-tool";
@@ -47,6 +48,48 @@ struct Sdk {
 struct Package {
     dependencies: BTreeMap<String, Value>,
     dev_dependencies: BTreeMap<String, Value>,
+    author: Option<Person>,
+    license: Option<Value>,
+    homepage: Option<String>,
+    description: Option<String>,
+}
+
+/// An author: a text, or its parts.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Person {
+    Text(String),
+    Parts { name: String, email: Option<String> },
+}
+
+impl Package {
+    /// Reads the file, which may be missing if `airlock.toml` sets the language.
+    fn read(folder: &Path) -> Result<Option<Self>, Error> {
+        let path = folder.join("package.json");
+        let Ok(text) = std::fs::read(&path) else {
+            return Ok(None);
+        };
+        serde_json::from_slice(&text)
+            .with_context(|| format!("{} is not valid", path.display()))
+            .map_err(Error::usage)
+    }
+
+    fn about(self) -> About {
+        let mut about = About::default();
+        about.authors = self.author.map(|author| match author {
+            Person::Text(text) => text,
+            Person::Parts { name, email: None } => name,
+            Person::Parts {
+                name,
+                email: Some(email),
+            } => format!("{name} <{email}>"),
+        });
+        // Old packages have an object or a list here.
+        about.licenses = self.license.and_then(|it| it.as_str().map(str::to_owned));
+        about.homepage = self.homepage;
+        about.description = self.description;
+        about
+    }
 }
 
 pub async fn build(
@@ -82,14 +125,12 @@ pub async fn build(
     let component = std::fs::read(&component)
         .context("`airlock-ts` wrote no component")
         .map_err(failed)?;
-    let manifest = &project.manifest;
+    let mut about = Package::read(&project.folder)?.unwrap_or_default().about();
+    about.name = Some(built.name);
+    about.version = built.version;
     Ok(BuildOutput {
         component,
-        about: ProjectInfo {
-            name: manifest.name.clone().unwrap_or(built.name),
-            version: manifest.version.clone().or(built.version),
-            sdk: Some((SDK, built.sdk.version)),
-        },
+        about: project.info(about, Some((SDK, built.sdk.version))),
     })
 }
 
@@ -156,14 +197,9 @@ fn find_builder(folder: &Path) -> Result<PathBuf, Error> {
 
 /// Returns whether `npm install` would install the SDK.
 fn names_sdk(folder: &Path) -> Result<bool, Error> {
-    let path = folder.join("package.json");
-    // If `airlock.toml` sets the language, this file may be missing.
-    let Ok(text) = std::fs::read(&path) else {
+    let Some(package) = Package::read(folder)? else {
         return Ok(false);
     };
-    let package: Package = serde_json::from_slice(&text)
-        .with_context(|| format!("{} is not valid", path.display()))
-        .map_err(Error::usage)?;
     let named = [&package.dependencies, &package.dev_dependencies];
     Ok(named.iter().any(|packages| packages.contains_key(SDK)))
 }

@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use airlock_host::wants::About;
 use anyhow::{Context, anyhow};
 use serde::Deserialize;
 
+use super::ProjectInfo;
 use super::manifest::{self, Manifest};
 use crate::error::Error;
 
@@ -83,6 +85,16 @@ impl Project {
             language,
             manifest,
         })
+    }
+
+    /// Returns the metadata of the project, with what was found in the language's own file.
+    pub fn info(&self, found: About, sdk: Option<(&'static str, String)>) -> ProjectInfo {
+        let about = self.manifest.about(found);
+        ProjectInfo {
+            name: about.name.clone().unwrap_or_else(|| self.folder_name()),
+            about,
+            sdk,
+        }
     }
 
     /// Returns the folder's name, the default name of the project.

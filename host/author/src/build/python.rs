@@ -4,17 +4,19 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use airlock_host::wants::About;
 use airlock_render::shell;
 use anyhow::Context;
 use serde::Deserialize;
 use tokio::process::Command;
 
+use super::BuildOutput;
+use super::manifest::joined;
 use super::manifest::read_if_there;
 use super::problem::{self, BuilderFailure};
 use super::project::{Language, Project};
 use super::sdk;
 use super::toolchain::{self, Toolchain, failed, missing};
-use super::{BuildOutput, ProjectInfo};
 use crate::error::Error;
 
 const SDK: &str = "airlock-tool";
@@ -37,6 +39,60 @@ struct Table {
     version: Option<String>,
     #[serde(default)]
     dependencies: Vec<String>,
+    #[serde(default)]
+    authors: Vec<Person>,
+    license: Option<License>,
+    #[serde(default)]
+    urls: BTreeMap<String, String>,
+    description: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Person {
+    name: Option<String>,
+    email: Option<String>,
+}
+
+/// A licence: an SPDX expression, or in the old form a text or a file.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum License {
+    Expression(String),
+    Old { text: Option<String> },
+}
+
+impl Table {
+    fn about(self) -> About {
+        let authors = self.authors.into_iter().filter_map(|it| match it {
+            Person {
+                name: Some(name),
+                email: Some(email),
+            } => Some(format!("{name} <{email}>")),
+            Person { name, email } => name.or(email),
+        });
+        let mut about = About::default();
+        about.authors = joined(&authors.collect::<Vec<_>>());
+        about.licenses = match self.license {
+            Some(License::Expression(text)) => Some(text),
+            // A whole licence is not an expression.
+            Some(License::Old { text }) => text.filter(|it| it.lines().count() == 1),
+            None => None,
+        };
+        // The names of addresses ignore case and punctuation.
+        let is_homepage = |label: &str| {
+            label
+                .replace(['-', ' ', '_'], "")
+                .eq_ignore_ascii_case("homepage")
+        };
+        let mut urls = self.urls.into_iter();
+        about.homepage = urls
+            .find(|(label, _)| is_homepage(label))
+            .map(|(_, url)| url);
+        about.name = self.name;
+        about.version = self.version;
+        about.description = self.description;
+        about
+    }
 }
 
 impl PyProject {
@@ -102,15 +158,9 @@ pub async fn build(
     let component = std::fs::read(&component)
         .context("`airlock-py` wrote no component")
         .map_err(failed)?;
-    let manifest = &project.manifest;
-    let name = manifest.name.clone().or(described.name);
     Ok(BuildOutput {
         component,
-        about: ProjectInfo {
-            name: name.unwrap_or_else(|| project.folder_name()),
-            version: manifest.version.clone().or(described.version),
-            sdk: Some((SDK, version)),
-        },
+        about: project.info(described.about(), Some((SDK, version))),
     })
 }
 

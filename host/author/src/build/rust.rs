@@ -6,10 +6,12 @@ mod problems;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use airlock_host::wants::About;
 use anyhow::{Context, anyhow};
 use serde::Deserialize;
 use tokio::process::Command;
 
+use super::manifest::joined;
 use super::problem;
 use super::project::Project;
 use super::toolchain::{self, Toolchain, failed, missing};
@@ -31,8 +33,27 @@ struct Metadata {
 struct Package {
     name: String,
     version: String,
+    #[serde(default)]
+    authors: Vec<String>,
+    license: Option<String>,
+    homepage: Option<String>,
+    repository: Option<String>,
+    description: Option<String>,
     manifest_path: PathBuf,
     targets: Vec<Target>,
+}
+
+impl Package {
+    fn about(&self) -> About {
+        let mut about = About::default();
+        about.name = Some(self.name.clone());
+        about.version = Some(self.version.clone());
+        about.authors = joined(&self.authors);
+        about.licenses = self.license.clone();
+        about.homepage = self.homepage.clone().or_else(|| self.repository.clone());
+        about.description = self.description.clone();
+        about
+    }
 }
 
 #[derive(Deserialize)]
@@ -189,21 +210,8 @@ fn about(project: &Project, manifest: &Path, metadata: &Metadata) -> Result<Proj
         return Err(Error::usage(error).with_advice(CDYLIB));
     }
     let sdk = metadata.packages.iter().find(|package| package.name == SDK);
-    Ok(ProjectInfo {
-        name: project
-            .manifest
-            .name
-            .clone()
-            .unwrap_or_else(|| package.name.clone()),
-        version: Some(
-            project
-                .manifest
-                .version
-                .clone()
-                .unwrap_or_else(|| package.version.clone()),
-        ),
-        sdk: sdk.map(|sdk| (SDK, sdk.version.clone())),
-    })
+    let sdk = sdk.map(|sdk| (SDK, sdk.version.clone()));
+    Ok(project.info(package.about(), sdk))
 }
 
 /// Returns the file that cargo built from the package's library.

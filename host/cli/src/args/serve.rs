@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use airlock_desk::configuration::{Decide, Given, Http};
+use airlock_desk::configuration::{Decide, Given, Grant, GrantWord, Http};
 use airlock_desk::session::SessionChoice;
 use airlock_desk::store::StoreOptions;
 use airlock_serve::http::HttpSettings;
@@ -17,7 +17,7 @@ use super::completing::Plugins;
 use super::configured;
 use super::examples::SERVE_EXAMPLES;
 use super::shared::{CallArgs, StoreArgs};
-use super::values::{GrantName, RehearseWhen, age, seconds};
+use super::values::{RehearseWhen, age, seconds};
 use crate::commands::serve::{OverHttp, Request};
 use crate::failure::Failure;
 
@@ -60,10 +60,10 @@ pub struct ServeArgs {
     #[arg(long, value_name = "WHEN")]
     pub rehearse: Option<RehearseWhen>,
 
-    /// Additional permission for all plugins; may be given more than once. An apply can then differ
-    /// from its preview; Airlock refuses such a result, and you decide again
+    /// What all plugins may do, in place of the configured grants (repeatable): read=PATHS,
+    /// change=PATHS, environment=NAME, real-time, fresh-randomness. See `airlock help run`
     #[arg(long = "grant", value_name = "GRANT")]
-    pub grants: Vec<GrantName>,
+    pub grants: Vec<GrantWord>,
 
     /// How long a call waits for the user's answer, which still counts afterwards; keep it below
     /// the client's own time limit [default: 50]
@@ -138,6 +138,7 @@ impl ServeArgs {
     pub fn request(self) -> Result<Request, Failure> {
         let args = self;
         let store = StoreOptions::from(args.store);
+        let grant = Grant::of_words(args.grants);
         let settings = configured::settings(
             &store.config,
             &Given {
@@ -148,7 +149,7 @@ impl ServeArgs {
                 max_memory: args.call.memory_bytes(),
                 expires: args.expires,
                 rehearse: args.rehearse.map(Into::into),
-                grants: args.grants.into_iter().map(Into::into).collect(),
+                grant: grant.clone(),
             },
         )?;
         Ok(Request {
@@ -163,6 +164,7 @@ impl ServeArgs {
             },
             expires: settings.expires.value.map(|age| age.0),
             grants: settings.grants.value,
+            given_grant: grant,
             answer_within: args.answer_within,
             skip_while_pending: args.skip_while_pending,
             store,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use airlock_desk::configuration::{Age, Grant};
+use airlock_desk::configuration::Age;
 use airlock_host::policy::Rehearse;
 use airlock_rules::Size;
 use anstream::ColorChoice;
@@ -44,24 +44,6 @@ impl From<RehearseWhen> for Rehearse {
             RehearseWhen::Auto => Rehearse::Auto,
             RehearseWhen::Always => Rehearse::Always,
             RehearseWhen::Never => Rehearse::Never,
-        }
-    }
-}
-
-/// The values of `--grant`.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum GrantName {
-    /// Use the real time in an apply, instead of the rehearsal's
-    RealTime,
-    /// Use new random numbers in an apply, instead of the rehearsal's
-    FreshRandomness,
-}
-
-impl From<GrantName> for Grant {
-    fn from(name: GrantName) -> Self {
-        match name {
-            GrantName::RealTime => Grant::RealTime,
-            GrantName::FreshRandomness => Grant::FreshRandomness,
         }
     }
 }

@@ -126,8 +126,7 @@ fn effective(settings: &Settings, config: &OperatorFiles) -> Result<Vec<Named>, 
     };
     let expires = settings.expires.value.map(|age| age.to_string());
     let rehearse = format!("{:?}", settings.rehearse.value).to_lowercase();
-    let grants = settings.grants.value.iter().map(|it| it.as_str());
-    let grants: Vec<&str> = grants.collect();
+    let grants = serde_json::to_value(&settings.grants.value).unwrap_or_default();
     let timeout = settings.timeout.value.as_secs_f64();
     let memory = settings.shown_memory().to_string();
     Ok(vec![

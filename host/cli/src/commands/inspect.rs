@@ -4,13 +4,16 @@ mod native;
 
 use std::ffi::OsStr;
 use std::fmt::Display;
+use std::path::PathBuf;
 
+use airlock_desk::configuration::{Given, OperatorFiles};
 use airlock_desk::plugin::Loaded;
 use airlock_host::load::WORLD_VERSION;
 use airlock_host::tool::{ToolDefinition, portable};
 use airlock_host::{Limits, Plugin, Policy};
 use airlock_render::{Block, Line, Role};
 
+use crate::args::configured;
 #[cfg(feature = "author")]
 use crate::commands::author::misfit;
 use crate::commands::params::{self, table};
@@ -23,10 +26,11 @@ use crate::terminal::progress::Progress;
 use crate::terminal::size::thousands;
 
 /// The length of the longest fact's name.
-pub const NAMES: usize = 8;
+pub const NAMES: usize = 11;
 
 pub async fn inspect(
     plugin: &OsStr,
+    config: Option<PathBuf>,
     limits: Limits,
     verbose: u8,
     out: &mut Output,
@@ -40,7 +44,11 @@ pub async fn inspect(
         #[cfg(not(feature = "author"))]
         Err(failure) => return Err(failure),
     };
-    let policy = Policy::default();
+    let settings = configured::settings(&OperatorFiles::new(config), &Given::default())?;
+    let policy = match &loaded {
+        Loaded::Plugin(plugin) => plugin.effective_policy(settings.policy(&loaded)),
+        Loaded::Native(_) => settings.policy(&loaded),
+    };
     let title = Line::new().with_role(Role::Title, loaded.name());
     let (facts, about) = match &loaded {
         Loaded::Plugin(plugin) => (
@@ -73,14 +81,27 @@ fn world(version: impl Display) -> String {
 }
 
 fn facts_of_plugin(plugin: &Plugin, policy: &Policy) -> Facts {
-    vec![
+    let about = plugin.about().facts().filter(|(name, _)| *name != "name");
+    let mut facts: Facts = about.map(|(name, fact)| (name, fact.to_owned())).collect();
+    facts.extend([
         ("digest", plugin.digest().to_string()),
         ("size", format!("{} bytes", thousands(plugin.size()))),
         ("world", plugin.world().to_string()),
-        ("granted", policy.to_string()),
-        ("imports", plugin.imports().join("\n")),
-    ]
+    ]);
+    let wants = plugin
+        .wants()
+        .map_or(WANTS_UNSAID.to_owned(), ToString::to_string);
+    facts.push(("wants", wants));
+    facts.push(("granted", policy.to_string()));
+    if !policy.denied.is_empty() {
+        facts.push(("denied", policy.denied.join("; ")));
+    }
+    facts.push(("imports", plugin.imports().join("\n")));
+    facts
 }
+
+/// Said of a component without a manifest of its wants.
+const WANTS_UNSAID: &str = "it doesn't say, so it is granted the default";
 
 fn describe_plugin<'a>(plugin: &'a Plugin, policy: &Policy) -> PluginFacts<'a> {
     PluginFacts {
@@ -92,9 +113,12 @@ fn describe_plugin<'a>(plugin: &'a Plugin, policy: &Policy) -> PluginFacts<'a> {
             world: world(WORLD_VERSION),
         }),
         grants: Grants {
+            denied: policy.denied.clone(),
             description: policy.to_string(),
             workspace: policy.workspace,
         },
+        metadata: Some(plugin.about()),
+        wants: plugin.wants(),
         imports: Some(plugin.imports()),
         native: None,
         size: Some(plugin.size()),

@@ -17,7 +17,7 @@ use airlock_desk::session::{SessionChoice, real_path};
 use airlock_desk::store::{self, Store, StoreOptions, WhenMissing};
 use airlock_host::content::CallOutcome;
 use airlock_host::pending::Decision;
-use airlock_host::{PendingAction, Policy, Session};
+use airlock_host::{PendingAction, Session};
 use airlock_render::{Block, Line, Role};
 
 use crate::commands::context::{CommandContext, OwnDecisions, undo_retention};
@@ -228,18 +228,9 @@ fn open(
         None => session,
     };
     let session = session.observer(move |_, event| progress.observe(event));
-    Ok(loaded.bind_to(session, request.policy()).open()?)
-}
-
-impl Request {
-    fn policy(&self) -> Policy {
-        let policy = match self.settings.said_rehearse() {
-            Some(rehearse) => Policy::default().with_rehearse(rehearse),
-            None => Policy::default(),
-        };
-        let grants = self.settings.grants.value.iter();
-        grants.fold(policy, |policy, grant| grant.add_to(policy))
-    }
+    Ok(loaded
+        .bind_to(session, request.settings.policy(loaded))
+        .open()?)
 }
 
 /// Discards previews that exist only in the tool's memory, which ends with this process, and says

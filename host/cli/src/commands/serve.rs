@@ -42,6 +42,8 @@ pub struct Request {
     pub expires: Option<Duration>,
     pub rehearse: Option<Rehearse>,
     pub grants: Vec<Grant>,
+    /// The grant of the command line, which overrides the configuration's.
+    pub given_grant: Option<Grant>,
     /// True to skip calls of other tools while an action is pending.
     pub skip_while_pending: bool,
     /// The time that a call waits for a person, if set.

@@ -312,6 +312,15 @@ pub struct EditedFile {
 #[serde(rename_all = "kebab-case")]
 pub struct Policy {
     workspace: WorkspaceGrant,
+    /// The paths that can be read, if not all: those that each list of patterns matches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read: Option<Vec<Vec<String>>>,
+    /// The paths that can be changed, if not all: those that each list of patterns matches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    change: Option<Vec<Vec<String>>>,
+    /// The environment variables that the plugin sees.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    environment: Option<Vec<String>>,
     /// The choice of when to rehearse the plugin's actions, if it isn't the session's.
     #[serde(skip_serializing_if = "Option::is_none")]
     rehearse: Option<Rehearse>,
@@ -321,6 +330,9 @@ pub struct Policy {
     /// True if randomness is fresh in an apply.
     #[serde(skip_serializing_if = "is_false")]
     fresh_randomness: bool,
+    /// What the plugin wants beyond these grants, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    denied: Option<Vec<String>>,
 }
 
 /// The access of a plugin to the workspace.

@@ -2,6 +2,7 @@
 
 use airlock_host::policy::WorkspaceGrant;
 use airlock_host::tool::{RejectedTool, ToolDefinition};
+use airlock_host::wants::{About, Wants};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -54,6 +55,9 @@ pub struct PluginFacts<'a> {
     /// The interfaces that the component imports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub imports: Option<&'a [String]>,
+    /// What the component says about itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<&'a About>,
     /// True for a native tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub native: Option<bool>,
@@ -63,6 +67,9 @@ pub struct PluginFacts<'a> {
     /// The version of the format of a native tool's actions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_version: Option<u32>,
+    /// What the component wants, if it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wants: Option<&'a Wants>,
     /// The version of the world that the component was built for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub world_version: Option<&'a str>,
@@ -71,6 +78,9 @@ pub struct PluginFacts<'a> {
 /// The grants that a plugin would get.
 #[derive(Serialize, JsonSchema)]
 pub struct Grants {
+    /// What the plugin wants beyond them, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<String>,
     /// All grants, for people.
     pub description: String,
     #[schemars(with = "model::WorkspaceGrant")]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use airlock_host::event::Event;
+use airlock_host::event::{Event, Refusal};
 use airlock_render::{Line, Role, cut};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -110,6 +110,13 @@ impl Progress {
                     ),
                 };
                 on_stderr(Line::new().with_role(Role::Note, "note:").with(note));
+            }),
+            Event::Refused(Refusal::Path(refusal)) => self.bar.suspend(|| {
+                let text = refusal.to_string();
+                let note = Line::new()
+                    .with_role(Role::Note, "note:")
+                    .with(" the tool ");
+                on_stderr(note.with_quoted(Role::Plain, text).hanging(2));
             }),
             _ => {}
         }

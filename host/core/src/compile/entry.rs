@@ -8,6 +8,7 @@ use std::io::{self, Write};
 
 use airlock_model::digest::Digest;
 use airlock_model::tool::{RejectedTool, ToolDefinition};
+use airlock_model::wants::{About, Wants};
 use serde::{Deserialize, Serialize};
 use wasmtime::Engine;
 use wasmtime::component::Component;
@@ -23,6 +24,8 @@ pub(crate) struct Facts {
     pub imports: Vec<String>,
     /// The tools of a program that has its own, as JSON.
     pub command_tools: Option<String>,
+    pub about: About,
+    pub wants: Option<Wants>,
     pub tools: Vec<ToolDefinition>,
     pub rejected: Vec<RejectedTool>,
 }
@@ -38,7 +41,7 @@ pub(crate) struct Entry {
 pub(super) const ENDING: &str = ".compiled";
 
 /// Changes with the layout of an entry and with the checks that its definitions have passed.
-const LAYOUT: &[u8; 16] = b"airlock-entry-5\n";
+const LAYOUT: &[u8; 16] = b"airlock-entry-6\n";
 
 const DIGEST_BYTES: usize = 32;
 const LABEL_BYTES: usize = blake3::OUT_LEN;

@@ -9,8 +9,9 @@ use wasmparser::{
 };
 
 use airlock_model::tool::command::CommandTools;
+use airlock_model::wants::{About, Wants};
 
-use super::{CompileLimits, Complexity, asynchronous, tools_section};
+use super::{CompileLimits, Complexity, asynchronous, own_sections};
 
 /// The outline of a component.
 #[derive(Debug, Default)]
@@ -23,6 +24,9 @@ pub struct Outline {
     pub is_async: bool,
     /// The section with a program's tools, if the component has one.
     pub command_tools: Option<String>,
+    /// The section with what the component wants, if it has one.
+    pub wants: Option<String>,
+    pub about: About,
     pub complexity: Complexity,
 }
 
@@ -236,10 +240,15 @@ impl Reader<'_> {
                 "instances",
                 limits.instances,
             )?,
-            Payload::CustomSection(section)
-                if self.is_outermost() && section.name() == CommandTools::SECTION =>
-            {
-                tools_section::take(section.data(), &mut self.outline.command_tools)?;
+            Payload::CustomSection(section) if self.is_outermost() => {
+                let (name, data) = (section.name(), section.data());
+                match name {
+                    CommandTools::SECTION => {
+                        own_sections::take(name, data, &mut self.outline.command_tools)?;
+                    }
+                    Wants::SECTION => own_sections::take(name, data, &mut self.outline.wants)?,
+                    _ => own_sections::note(&section, &mut self.outline.about),
+                }
             }
             // Other parts are bounded by their bytes, or are text.
             _ => {}

@@ -25,7 +25,7 @@ use super::output::{GuestLog, GuestOutput};
 use super::usage::Usage;
 use crate::pushing::{SessionContext, StagedActions};
 use crate::reserved::ToolNames;
-use crate::workspace::{Files, FilesView, LeftOut, Roots};
+use crate::workspace::{Files, FilesView, LeftOut, PathBounds, Roots};
 use crate::world::{CommandLine, CommandOutput};
 
 /// The owner of an instance: its plugin, its session, and its limits.
@@ -34,6 +34,8 @@ pub(crate) struct InstanceContext {
     /// Names of its tools; `None` while the guest is asked for them.
     pub names: Option<Arc<ToolNames>>,
     pub policy: Policy,
+    /// What the component wants.
+    pub wanted: Policy,
     pub limits: Arc<Limits>,
     pub roots: Arc<Roots>,
     pub volatile: VolatileActions,
@@ -131,6 +133,11 @@ impl State {
         wasi.allow_blocking_current_thread(true)
             .max_random_size(1 << 16)
             .initial_cwd("/workspace");
+        for name in &context.policy.environment {
+            if let Ok(value) = std::env::var(name.as_str()) {
+                wasi.env(name.as_str(), value);
+            }
+        }
         let output = match &context.command {
             None => {
                 wasi.stdout(GuestOutput::Logged(log.clone(), LogLevel::Info))
@@ -139,6 +146,10 @@ impl State {
             }
             Some(line) => Some(captured(line, &context.plugin.name, &mut wasi)),
         };
+        let policy = &context.policy;
+        let bounds = policy
+            .limits_paths()
+            .then(|| PathBounds::new(policy.clone(), context.wanted.clone()));
         let conditions = context.conditions.as_ref();
         let looked_at = conditions.map(|conditions| conditions.hold(&mut wasi));
         Self {
@@ -150,6 +161,7 @@ impl State {
                 context.roots.clone(),
                 limits,
                 conditions.map(Conditions::layer).unwrap_or_default(),
+                bounds,
             ),
             network_attempts: 0,
             clock: conditions
@@ -223,6 +235,9 @@ impl State {
         let times = self.files.take_refused_changes();
         if times > 0 {
             self.log.refused(Refusal::WorkspaceChange { times });
+        }
+        for refusal in self.files.take_refused_paths() {
+            self.log.refused(Refusal::Path(refusal));
         }
         let times = std::mem::take(&mut self.network_attempts);
         if times > 0 {

@@ -1,6 +1,7 @@
 //! Checks whether a component matches the world, and finds the item that doesn't.
 
 use airlock_model::tool::command::CommandTools;
+use airlock_model::wants::{About, Wants};
 
 use super::definition;
 use crate::compile::outline::Outline;
@@ -52,6 +53,8 @@ pub(crate) struct Fit {
     pub imports: Vec<String>,
     /// The tools of a program that has its own, and their JSON.
     pub command_tools: Option<(CommandTools, String)>,
+    pub about: About,
+    pub wants: Option<Wants>,
 }
 
 /// Finds the item that doesn't match by its name and version, before anything is compiled. The
@@ -95,11 +98,14 @@ pub(crate) fn check(mut outline: Outline) -> Result<Fit, String> {
         Some(section) => Some((command_tools(&section, &world)?, section)),
         None => None,
     };
+    let wants = outline.wants.map(|section| wants(&section)).transpose()?;
     let imports = outline.imports.into_iter().map(|import| import.name);
     Ok(Fit {
         world,
         imports: imports.collect(),
         command_tools,
+        about: outline.about,
+        wants,
     })
 }
 
@@ -113,6 +119,13 @@ fn command_tools(section: &str, world: &World) -> Result<CommandTools, String> {
     serde_json::from_str(section).map_err(|error| {
         let error = definition::cut_reason(&error.to_string());
         format!("its section `{name}` is wrong: {error}")
+    })
+}
+
+fn wants(section: &str) -> Result<Wants, String> {
+    Wants::from_json(section).map_err(|error| {
+        let error = definition::cut_reason(&error);
+        format!("its section `{}` is wrong: {error}", Wants::SECTION)
     })
 }
 

@@ -142,6 +142,8 @@ fn loaded(
         command_tools: facts
             .command_tools
             .and_then(|json| serde_json::from_str(&json).ok()),
+        about: facts.about,
+        wants: facts.wants,
         tools: tools
             .into_iter()
             .map(|tool| LoadedTool::new(tool, &checks))
@@ -189,6 +191,8 @@ fn make<'a>(engine: &'a Engine, source: &'a PluginBytes) -> BoxFuture<'a, Result
             world_version: built_for.world.version().map(str::to_owned),
             imports: built_for.imports,
             command_tools: built_for.command_tools.map(|(_, json)| json),
+            about: built_for.about,
+            wants: built_for.wants,
             tools,
             rejected,
         };
@@ -242,6 +246,7 @@ pub(super) fn ask_for_tools<'a>(
             plugin: source.clone(),
             names: None,
             policy: Policy::default().with_workspace(WorkspaceGrant::None),
+            wanted: Policy::default(),
             limits: Arc::clone(limits),
             roots: Arc::new(Roots {
                 workspace: None,

@@ -254,6 +254,7 @@ impl Binding {
             plugin: self.plugin.source().clone(),
             names: Some(Arc::clone(self.plugin.tool_names())),
             policy: policy.clone(),
+            wanted: self.plugin.effective_policy(Policy::default()),
             limits: Arc::clone(limits),
             roots,
             // The live instance's volatile actions don't end with another instance.

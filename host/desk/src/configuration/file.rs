@@ -8,7 +8,8 @@ use airlock_rules::{Budget, Control, Rule, RuleSet, Size};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::values::{Age, Decide, Grant, Memory, PathText, Timeout};
+use super::grants::Grant;
+use super::values::{Age, Decide, Memory, PathText, Timeout};
 
 /// The plugins that run under Airlock, and the rules for them: `airlock-host.toml`
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -34,7 +35,8 @@ pub struct File {
     /// decision
     #[schemars(with = "Option<RehearseWhen>")]
     pub rehearse: Option<Rehearse>,
-    /// Grants for plugins in addition to the default ones. Not in a workspace's file
+    /// What plugins may do. Not in a workspace's file
+    #[serde(rename = "grant")]
     pub grants: Option<Vec<Grant>>,
     /// The limits of a tool
     pub limits: Limits,
@@ -114,7 +116,7 @@ impl File {
             "store",
             "chooses where decisions and pending actions are kept",
         ),
-        ("grants", "allows plugins more"),
+        ("grant", "allows plugins more"),
         ("undo", "chooses what can be undone"),
         ("http", "chooses who is let in"),
     ];

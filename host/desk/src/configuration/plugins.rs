@@ -3,23 +3,24 @@
 use std::path::Path;
 
 use airlock_host::digest::Digest;
-use airlock_rules::{PluginName, resolve_plugins};
+use airlock_rules::{PluginName, resolve_names, resolve_plugins};
 
 use super::operator::{Checked, below};
 use super::places::Role;
 use super::problem::Problem;
 use super::values::PathText;
 use crate::Error;
-use crate::plugin::{Catalog, Source, is_made};
+use crate::plugin::{BundledKind, Catalog, Source, is_made};
 
-/// Replaces the names and paths of plugins in the rules with digests. A plugin that can't be found
+/// Replaces the names and paths of plugins in the rules and grants with digests. A plugin that can't be found
 /// is a problem of its file.
 pub(super) fn resolve(checked: &mut [Checked], catalog: Catalog) {
     for one in checked {
         let Some(file) = &mut one.file else {
             continue;
         };
-        let named = file.rules.iter().flat_map(|rule| &rule.plugins);
+        let of_rules = file.rules.iter().flat_map(|rule| &rule.plugins);
+        let named = of_rules.chain(file.grants.iter().flatten().flat_map(|it| &it.plugins));
         let components = named.filter_map(|plugin| match plugin {
             PluginName::File(path) => {
                 Some(below(&one.path, &PathText::try_from(path.clone()).ok()?))
@@ -27,13 +28,26 @@ pub(super) fn resolve(checked: &mut [Checked], catalog: Catalog) {
             _ => None,
         });
         file.components = components.collect();
-        let problems = resolve_plugins(&mut file.rules, |plugin| {
-            digest_of(one.role, &one.path, plugin, catalog)
-        });
+        let digest_of = |plugin: &PluginName| digest_of(one.role, &one.path, plugin, catalog);
+        let mut problems = resolve_plugins(&mut file.rules, digest_of);
+        for grant in file.grants.iter_mut().flatten() {
+            let of_grant = resolve_names(&mut grant.plugins, |plugin| match plugin {
+                PluginName::Bundled(name) if is_native(name, catalog) => Err(format!(
+                    "{name:?} is part of this program, and grants are for plugins"
+                )),
+                plugin => digest_of(plugin),
+            });
+            problems.extend(of_grant.into_iter().map(|it| format!("a grant: {it}")));
+        }
         let problems = problems.into_iter();
         one.problems
             .extend(problems.map(|it| Problem::of_file(&one.path, it)));
     }
+}
+
+fn is_native(name: &str, catalog: Catalog) -> bool {
+    let found = catalog.find(name);
+    found.is_some_and(|it| matches!(it.kind, BundledKind::Native(_)))
 }
 
 fn digest_of(

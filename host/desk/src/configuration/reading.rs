@@ -224,7 +224,8 @@ mod tests {
 
     #[test]
     fn a_workspace_can_not_say_what_is_the_operators() {
-        let own = "plugins = ['x.wasm']\nworkspace = '/'\nstore = 's'\ngrants = ['real-time']\n";
+        let own =
+            "plugins = ['x.wasm']\nworkspace = '/'\nstore = 's'\n[[grant]]\nreal-time = true\n";
         assert_eq!(problems(own, false), [""; 0]);
         let told = problems(own, true);
         assert_eq!(told.len(), 4, "{told:?}");

@@ -5,17 +5,18 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use airlock_host::Limits;
 use airlock_host::policy::Rehearse;
+use airlock_host::{Limits, Policy};
 use airlock_rules::{RuleSet, Rules, Size};
 
 use super::file::{File, Http};
+use super::grants::Grant;
 use super::operator::{Checked, Operator, OperatorFiles, below, check_rules_of};
 use super::places::{self, NAME, Role};
 use super::plugins;
 use super::problem::Problems;
-use super::values::{Age, Decide, Grant};
-use crate::plugin::{Catalog, program_of};
+use super::values::{Age, Decide};
+use crate::plugin::{Catalog, Loaded, program_of};
 
 /// The settings of the command line, which override every file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -34,8 +35,8 @@ pub struct Given {
     pub expires: Option<Duration>,
     /// The choice of when to rehearse actions.
     pub rehearse: Option<Rehearse>,
-    /// Grants for plugins in addition to the default ones.
-    pub grants: Vec<Grant>,
+    /// What all plugins may do.
+    pub grant: Option<Grant>,
 }
 
 /// The origin of a setting.
@@ -90,7 +91,7 @@ pub struct Settings {
     pub expires: Setting<Option<Age>>,
     /// The choice of when to rehearse actions.
     pub rehearse: Setting<Rehearse>,
-    /// Grants for plugins in addition to the default ones.
+    /// What plugins may do: the first grant that is about a plugin counts for it.
     pub grants: Setting<Vec<Grant>>,
     /// The settings of `airlock serve --http`. See `token_file` for the path of the tokens.
     pub http: Http,
@@ -196,7 +197,7 @@ impl Settings {
             own.into_iter()
                 .flat_map(|(_, file)| file.components.clone()),
         );
-        let grants = Some(given.grants.clone()).filter(|it| !it.is_empty());
+        let grants = given.grant.clone().map(|grant| vec![grant]);
         Self {
             workspace,
             plugins,
@@ -225,6 +226,15 @@ impl Settings {
     /// Returns when to rehearse, if a source sets it. Actions keep this value.
     pub fn said_rehearse(&self) -> Option<Rehearse> {
         (self.rehearse.origin != Origin::Default).then_some(self.rehearse.value)
+    }
+
+    /// Returns the policy that a plugin is granted.
+    pub fn policy(&self, loaded: &Loaded) -> Policy {
+        let policy = Grant::policy(&self.grants.value, loaded);
+        match self.said_rehearse() {
+            Some(rehearse) => policy.with_rehearse(rehearse),
+            None => policy,
+        }
     }
 
     /// Returns the files that the configuration names and trusts: components, files that give

@@ -5,7 +5,6 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use airlock_host::Policy;
 use airlock_rules::{Size, Verdict};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Visitor};
@@ -42,34 +41,6 @@ impl Decide {
             Decide::Model => "model",
             Decide::Person => "person",
             Decide::Terminal => "terminal",
-        }
-    }
-}
-
-/// A grant for plugins in addition to the default ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Grant {
-    /// Clocks run while an action is applied. Otherwise they stand as in its rehearsal
-    RealTime,
-    /// Randomness is fresh when an action is applied. Otherwise it is the same as in its rehearsal
-    FreshRandomness,
-}
-
-impl Grant {
-    /// Adds the grant to a policy.
-    pub fn add_to(self, policy: Policy) -> Policy {
-        match self {
-            Grant::RealTime => policy.with_real_time(),
-            Grant::FreshRandomness => policy.with_fresh_randomness(),
-        }
-    }
-
-    /// Returns the word for it in a file.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Grant::RealTime => "real-time",
-            Grant::FreshRandomness => "fresh-randomness",
         }
     }
 }

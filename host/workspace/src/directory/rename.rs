@@ -5,6 +5,8 @@ use std::io;
 use rustix::io::Errno;
 
 use super::Directory;
+use crate::bounded::Paths;
+use crate::bounds::Access;
 use crate::lower::Kind;
 use crate::path::is_private;
 use crate::walk::LastLink;
@@ -36,6 +38,16 @@ impl Directory {
         }
         if is_private(&new_name) {
             return Err(Errno::PERM.into());
+        }
+        self.held.check(&state, Access::Change, &moved)?;
+        let at_new_name = || Paths::of(&state.tree, &new_directory).join(&new_name);
+        to.held.check_paths(at_new_name, |paths, bounds| {
+            paths.check_access(bounds, Access::Change)
+        })?;
+        if is_directory {
+            let at_old_name = || Paths::of(&state.tree, &moved);
+            self.held.check_paths(at_old_name, Paths::check_moved)?;
+            to.held.check_paths(at_new_name, Paths::check_moved)?;
         }
         // From here on, check in the system's order, so that the same rename fails for the same
         // reason.

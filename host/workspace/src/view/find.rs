@@ -18,8 +18,8 @@ impl State {
         path: &str,
         link: LastLink,
     ) -> io::Result<Spot> {
-        let start = self.at(start)?;
-        self.walking(lower).to(&start, path, link)
+        let at = self.at(start)?;
+        self.walking(lower, start).to(&at, path, link)
     }
 
     /// Looks up a path.
@@ -47,7 +47,9 @@ impl State {
     ) -> io::Result<Option<At>> {
         let at = self.at(start)?;
         let follow = link != LastLink::Kept;
-        self.walking(lower).quick(&at, path, follow).transpose()
+        self.walking(lower, start)
+            .quick(&at, path, follow)
+            .transpose()
     }
 
     /// Looks up a path for reading. Also returns the file of the real folder if it was opened.
@@ -60,7 +62,7 @@ impl State {
     ) -> io::Result<(At, Option<File>)> {
         let at = self.at(start)?;
         let follow = link != LastLink::Kept;
-        match self.walking(lower).quick_to_read(&at, path, follow) {
+        match self.walking(lower, start).quick_to_read(&at, path, follow) {
             Some(found) => found,
             None => Ok((self.find_by_names(lower, start, path, link)?, None)),
         }
@@ -78,11 +80,12 @@ impl State {
         spot.found.ok_or_else(|| Errno::NOENT.into())
     }
 
-    fn walking<'a>(&'a mut self, lower: &'a Lower) -> Walk<'a> {
+    fn walking<'a>(&'a mut self, lower: &'a Lower, start: &'a Held) -> Walk<'a> {
         Walk {
             tree: &self.tree,
             lower,
             reads: &mut self.reads,
+            bounds: start.bounds.as_deref(),
         }
     }
 }

@@ -3,10 +3,12 @@
 use std::io;
 use std::sync::Arc;
 
-use super::Inner;
+use super::{Inner, State};
+use crate::bounded::Paths;
+use crate::bounds::{Access, Bounds};
 use crate::lower::{Lower, Stamp};
 use crate::path::{join, parent_and_name};
-use crate::tree::{NodeId, Tree};
+use crate::tree::{At, NodeId, Tree};
 
 /// The object that a handle refers to.
 #[derive(Debug, Clone)]
@@ -23,6 +25,8 @@ pub(crate) enum Place {
 pub(crate) struct Held {
     pub view: Arc<Inner>,
     pub number: usize,
+    /// `None` if everything can be reached through it.
+    pub bounds: Option<Arc<dyn Bounds>>,
 }
 
 impl Held {
@@ -34,7 +38,34 @@ impl Held {
     pub fn another(&self) -> io::Result<Self> {
         let mut state = self.view.state();
         let at = state.at(self)?;
-        Ok(self.view.hold(&mut state, &at))
+        Ok(self.hold(&mut state, &at))
+    }
+
+    /// Returns a handle to an object that was found through this one, with the same bounds.
+    pub fn hold(&self, state: &mut State, at: &At) -> Self {
+        let mut held = self.view.hold(state, at);
+        held.bounds = self.bounds.clone();
+        held
+    }
+
+    /// Refuses an access out of bounds.
+    pub fn check(&self, state: &State, access: Access, at: &At) -> io::Result<()> {
+        self.check_paths(
+            || Paths::of(&state.tree, at),
+            |paths, bounds| paths.check_access(bounds, access),
+        )
+    }
+
+    /// Checks paths that are only worked out if there are bounds.
+    pub fn check_paths(
+        &self,
+        paths: impl FnOnce() -> Paths,
+        check: impl FnOnce(&Paths, &dyn Bounds) -> io::Result<()>,
+    ) -> io::Result<()> {
+        match &self.bounds {
+            None => Ok(()),
+            Some(bounds) => check(&paths(), &**bounds),
+        }
     }
 }
 
@@ -74,7 +105,7 @@ impl Place {
 }
 
 /// Returns the path of an object of the real folder after the layer's moves.
-fn moved_path(tree: &Tree, path: &str) -> Option<String> {
+pub(crate) fn moved_path(tree: &Tree, path: &str) -> Option<String> {
     let mut known = path;
     let mut rest = String::new();
     loop {

@@ -148,7 +148,7 @@ fn report(built: &Built, out: &mut Output) {
         language: built.language.name(),
         name: &about.name,
         sdk: (about.sdk.as_ref()).map(|(name, version)| SdkVersion { name, version }),
-        version: about.version.as_deref(),
+        version: about.about.version.as_deref(),
         ..facts(&built.path, &built.plugin)
     };
     show(&facts, &built.plugin, out);

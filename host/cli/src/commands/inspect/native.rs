@@ -26,13 +26,16 @@ pub fn describe(native: &NativeProducer, policy: &Policy) -> PluginFacts<'static
         digest: native.digest().to_string(),
         fit: None,
         grants: Grants {
+            denied: Vec::new(),
             description: GRANTS.to_owned(),
             workspace: policy.workspace,
         },
         imports: None,
+        metadata: None,
         native: Some(true),
         size: None,
         state_version: Some(native.state_version()),
+        wants: None,
         world_version: None,
     }
 }

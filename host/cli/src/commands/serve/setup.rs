@@ -5,12 +5,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
 
 use airlock_desk::approval::Judge;
-use airlock_desk::configuration::{Given, Settings};
+use airlock_desk::configuration::{Given, Grant, Settings};
 use airlock_desk::discard;
 use airlock_desk::store::Store;
 use airlock_host::pending::SessionId;
 use airlock_host::policy::ProducerWithPolicy;
-use airlock_host::{Engine, Policy, Session, Tenant, UndoRetention};
+use airlock_host::{Engine, Session, Tenant, UndoRetention};
 use airlock_serve::http::{Conversation, Sessions};
 use airlock_serve::{ServeError, Server};
 use async_trait::async_trait;
@@ -34,12 +34,19 @@ const REASON_OF_ONE: &str =
 #[derive(Clone)]
 pub struct Setup {
     pub request: Arc<Request>,
-    served: Arc<RwLock<Arc<[Served]>>>,
+    offered: Arc<RwLock<Offered>>,
     engine: Engine,
     store: Arc<Store>,
     workspace: PathBuf,
     judge: Judge,
     undo: UndoRetention,
+}
+
+/// The served plugins and what they may do, which change together.
+#[derive(Clone)]
+struct Offered {
+    served: Arc<[Served]>,
+    grants: Arc<[Grant]>,
 }
 
 impl Setup {
@@ -56,8 +63,11 @@ impl Setup {
         let workspace = airlock_desk::session::real_path(request.session.workspace());
         let judge = rules::judge(Some(&workspace), &store)?;
         Ok(Self {
+            offered: Arc::new(RwLock::new(Offered {
+                served: served.into(),
+                grants: request.grants.clone().into(),
+            })),
             request: Arc::new(request),
-            served: Arc::new(RwLock::new(served.into())),
             engine,
             undo: undo_retention(&store)?,
             store: Arc::new(store),
@@ -74,9 +84,9 @@ impl Setup {
         &self.workspace
     }
 
-    /// Reloads the plugins and the rules, for everything that is opened or [rebound](Setup::rebind)
-    /// from now on. Open conversations and pending actions keep their policy, because nothing else
-    /// of the configuration is read. Returns the number of plugins.
+    /// Reloads the plugins, their grants and the rules, for everything that is opened or
+    /// [rebound](Setup::rebind) from now on. Pending actions keep the grants that they had. Returns
+    /// the number of plugins.
     ///
     /// # Errors
     /// If the configuration is invalid. Nothing has changed then.
@@ -84,17 +94,21 @@ impl Setup {
         let given = Given {
             workspace: Some(self.workspace.clone()),
             plugins: self.request.given_plugins.clone(),
+            grant: self.request.given_grant.clone(),
             ..Given::default()
         };
         let settings = Settings::read(&self.store.choice().config().anew(), &given, CATALOG);
         let settings = settings.map_err(airlock_desk::Error::from)?;
         let rules = rules::of(&settings, &self.workspace, &self.store);
         let named = settings.plugins.value;
-        let served = plugins::load_again(&named, &self.engine, &self.served()).await;
+        let served = plugins::load_again(&named, &self.engine, &self.offered().served).await;
         let count = served.len();
         self.judge.replace_rules(rules);
-        let mut held = self.served.write().unwrap_or_else(PoisonError::into_inner);
-        *held = served.into();
+        let mut held = self.offered.write().unwrap_or_else(PoisonError::into_inner);
+        *held = Offered {
+            served: served.into(),
+            grants: settings.grants.value.into(),
+        };
         Ok(count)
     }
 
@@ -180,21 +194,20 @@ impl Setup {
     }
 
     fn producers(&self) -> Vec<ProducerWithPolicy> {
-        let mut policy = Policy::default();
-        if let Some(rehearse) = self.request.rehearse {
-            policy = policy.with_rehearse(rehearse);
-        }
-        for grant in &self.request.grants {
-            policy = grant.add_to(policy);
-        }
-        let served = self.served();
-        let under = served.iter().map(|it| it.loaded.under(policy.clone()));
+        let Offered { served, grants } = self.offered();
+        let under = served.iter().map(|it| {
+            let policy = Grant::policy(&grants, &it.loaded);
+            it.loaded.under(match self.request.rehearse {
+                Some(rehearse) => policy.with_rehearse(rehearse),
+                None => policy,
+            })
+        });
         under.collect()
     }
 
-    fn served(&self) -> Arc<[Served]> {
-        let held = self.served.read().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(&held)
+    fn offered(&self) -> Offered {
+        let held = self.offered.read().unwrap_or_else(PoisonError::into_inner);
+        held.clone()
     }
 }
 

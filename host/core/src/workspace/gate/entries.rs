@@ -1,6 +1,5 @@
 //! The functions that open, list and rename, which need more than a check.
 
-use airlock_workspace::View;
 use wasmtime::component::Resource;
 use wasmtime_wasi::filesystem::Descriptor;
 use wasmtime_wasi::p2::bindings::filesystem::preopens;
@@ -28,7 +27,11 @@ impl preopens::Host for FilesView<'_> {
             None => self.files.roots.open()?,
         };
         let scratch = opened.scratch.clone();
-        let root = opened.workspace.as_ref().map(View::root);
+        let bounds = &self.files.bounds;
+        let root = opened.workspace.as_ref().map(|view| match bounds {
+            Some(bounds) => view.root_within(bounds.clone()),
+            None => view.root(),
+        });
         let root = root.map(Viewed::root);
         self.files.opened = Some(opened);
         let named = [

@@ -174,8 +174,12 @@ pub struct Viewed {
 
 impl Viewed {
     pub fn of(view: &View) -> Self {
+        Self::at(view.root())
+    }
+
+    pub fn at(root: Directory) -> Self {
         Self {
-            directories: vec![view.root()],
+            directories: vec![root],
             files: Vec::new(),
         }
     }

@@ -38,6 +38,43 @@ impl Pattern {
         self.matcher.is_match(path)
     }
 
+    /// Returns the globs of paths below which the pattern may match something: of `docs/*/a.md`,
+    /// `docs` and `docs/*`.
+    pub(crate) fn parents(&self) -> Vec<Glob> {
+        let everything = || vec![build("**", false).expect("it is a glob")];
+        let names: Vec<&str> = self.matcher.glob().glob().split('/').collect();
+        let mut parents = Vec::new();
+        // The whole pattern leads further only if it ends in `**`.
+        let most = names.len() - usize::from(names.last() != Some(&"**"));
+        for end in 1..=most {
+            // A brace that spans a slash leaves half a glob.
+            let Ok(glob) = build(&names[..end].join("/"), false) else {
+                return everything();
+            };
+            parents.push(glob);
+            if names[end - 1] == "**" {
+                break;
+            }
+        }
+        parents
+    }
+
+    /// Returns the directory that all of the pattern's paths are below, as far as it is plain
+    /// text: of `docs/*.md`, `docs`. The workspace itself is the empty path.
+    pub(crate) fn directory(&self) -> &str {
+        let glob = self.matcher.glob().glob();
+        let plain = glob.find(['*', '?', '[', '{', '\\']).unwrap_or(glob.len());
+        glob[..plain]
+            .rsplit_once('/')
+            .map_or("", |(directory, _)| directory)
+    }
+
+    /// Returns the glob of directories whose whole contents match: of `docs/**`, `docs`.
+    pub(crate) fn trees(&self) -> Option<Glob> {
+        let stem = self.matcher.glob().glob().strip_suffix("/**")?;
+        build(stem, false).ok()
+    }
+
     /// Returns the pattern as it was written.
     pub fn as_str(&self) -> &str {
         &self.text
@@ -45,6 +82,9 @@ impl Pattern {
 }
 
 /// Returns the glob of a pattern without compiling it, because a set compiles its globs together.
+///
+/// # Errors
+/// Returns the problem as a clause if the text is not a pattern.
 pub fn glob(text: &str, ignores_case: bool) -> Result<Glob, String> {
     if text.is_empty() {
         return Err("a pattern can't be empty".to_owned());
@@ -67,12 +107,16 @@ pub fn glob(text: &str, ignores_case: bool) -> Result<Glob, String> {
         (None, true) => below.to_owned(),
         (None, false) => format!("**/{below}"),
     };
-    let glob = GlobBuilder::new(&whole)
+    let glob = build(&whole, ignores_case);
+    glob.map_err(|error| format!("{text:?} is no pattern: {}", error.kind()))
+}
+
+fn build(glob: &str, ignores_case: bool) -> Result<Glob, globset::Error> {
+    GlobBuilder::new(glob)
         .literal_separator(true)
         .case_insensitive(ignores_case)
         .empty_alternates(true)
-        .build();
-    glob.map_err(|error| format!("{text:?} is no pattern: {}", error.kind()))
+        .build()
 }
 
 impl TryFrom<String> for Pattern {

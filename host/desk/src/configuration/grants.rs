@@ -1,0 +1,195 @@
+//! What an operator grants plugins.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+use airlock_host::Policy;
+use airlock_host::policy::{Paths, Pattern, VariableName};
+use airlock_rules::PluginName;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::plugin::Loaded;
+
+/// What plugins may do, in place of the default: to read the whole workspace, and to change it
+/// while applying. The first grant that is about a plugin counts for it. A plugin never gets more
+/// than it wants
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Grant {
+    /// The plugins that get it; without any, all
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plugins: Vec<PluginName>,
+    /// The paths that can be read. Without `change`, these can be changed, too
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<Vec<Pattern>>,
+    /// The paths that can be changed while applying, and read; [] for none. Without `read`,
+    /// everything can be read
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<Vec<Pattern>>,
+    /// The environment variables that plugins see
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub environment: BTreeSet<VariableName>,
+    /// Clocks run while an action is applied. Otherwise they stand as in its rehearsal
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub real_time: bool,
+    /// Randomness is fresh when an action is applied. Otherwise it is the same as in its rehearsal
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fresh_randomness: bool,
+}
+
+/// A grant of one thing, as the command line names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GrantWord {
+    /// `read=PATTERN`; without a pattern, nothing.
+    Read(Option<Pattern>),
+    /// `change=PATTERN`; without a pattern, nothing.
+    Change(Option<Pattern>),
+    /// `environment=NAME`
+    Environment(VariableName),
+    /// `real-time`
+    RealTime,
+    /// `fresh-randomness`
+    FreshRandomness,
+}
+
+impl FromStr for GrantWord {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let pattern = |text: &str| match text {
+            "" => Ok(None),
+            text => Pattern::new(text).map(Some),
+        };
+        match text.split_once('=') {
+            Some(("read", paths)) => pattern(paths).map(GrantWord::Read),
+            Some(("change", paths)) => pattern(paths).map(GrantWord::Change),
+            Some(("environment", name)) => {
+                VariableName::try_from(name.to_owned()).map(GrantWord::Environment)
+            }
+            None if text == "real-time" => Ok(GrantWord::RealTime),
+            None if text == "fresh-randomness" => Ok(GrantWord::FreshRandomness),
+            _ => Err(
+                "there are read=PATHS, change=PATHS, environment=NAME, real-time and fresh-randomness"
+                    .to_owned(),
+            ),
+        }
+    }
+}
+
+impl Grant {
+    /// Returns the grant for all plugins that these words make; `None` without any.
+    pub fn of_words(words: impl IntoIterator<Item = GrantWord>) -> Option<Self> {
+        let mut words = words.into_iter().peekable();
+        words.peek()?;
+        let mut grant = Self::default();
+        for word in words {
+            match word {
+                GrantWord::Read(paths) => grant.read.get_or_insert_default().extend(paths),
+                GrantWord::Change(paths) => grant.change.get_or_insert_default().extend(paths),
+                GrantWord::Environment(name) => drop(grant.environment.insert(name)),
+                GrantWord::RealTime => grant.real_time = true,
+                GrantWord::FreshRandomness => grant.fresh_randomness = true,
+            }
+        }
+        Some(grant)
+    }
+
+    /// Returns the policy of a plugin that these grants are for. Native tools are part of the host
+    /// and have the default policy.
+    pub fn policy(grants: &[Self], loaded: &Loaded) -> Policy {
+        let Loaded::Plugin(plugin) = loaded else {
+            return Policy::default();
+        };
+        let digest = PluginName::Digest(plugin.digest());
+        let is_about = |it: &&Self| it.plugins.is_empty() || it.plugins.contains(&digest);
+        grants
+            .iter()
+            .find(is_about)
+            .map_or_else(Policy::default, Self::to_policy)
+    }
+
+    fn to_policy(&self) -> Policy {
+        let change = self.change.as_ref().or(self.read.as_ref());
+        let mut policy = Policy::default().with_environment(self.environment.iter().cloned());
+        if let Some(change) = change {
+            let read = self.read.as_deref().unwrap_or_default();
+            policy = policy.with_paths(read, change);
+            if self.read.is_none() {
+                policy.read = Paths::default();
+                policy.workspace = policy
+                    .workspace
+                    .max(airlock_host::policy::WorkspaceGrant::Read);
+            }
+        }
+        policy.real_time = self.real_time;
+        policy.fresh_randomness = self.fresh_randomness;
+        policy
+    }
+}
+
+/// Formats the grant without its plugins, as words of the command line.
+impl fmt::Display for Grant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut words = Vec::new();
+        for (name, paths) in [("read", &self.read), ("change", &self.change)] {
+            let Some(paths) = paths else {
+                continue;
+            };
+            if paths.is_empty() {
+                words.push(format!("{name}="));
+            }
+            words.extend(paths.iter().map(|it| format!("{name}={}", it.as_str())));
+        }
+        words.extend(
+            self.environment
+                .iter()
+                .map(|it| format!("environment={it}")),
+        );
+        if self.real_time {
+            words.push("real-time".to_owned());
+        }
+        if self.fresh_randomness {
+            words.push("fresh-randomness".to_owned());
+        }
+        f.write_str(&words.join(" "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_make_a_grant() {
+        let check = |words: &[&str], told: &str| {
+            let words = words.iter().map(|it| it.parse::<GrantWord>().unwrap());
+            let grant = Grant::of_words(words).unwrap();
+            let policy = grant.to_policy().to_string();
+            let (granted, _) = policy.split_once("; scratch").unwrap();
+            assert_eq!(granted, told, "{grant}");
+        };
+        check(&["real-time"], "workspace: read, and change while applying");
+        check(
+            &["read=docs/"],
+            "workspace: read docs/, docs/, and change docs/ while applying",
+        );
+        check(
+            &["change=docs/", "change=*.md"],
+            "workspace: read, and change docs/, *.md while applying",
+        );
+        check(
+            &["read=src/", "change=docs/"],
+            "workspace: read src/, docs/, and change docs/ while applying",
+        );
+        check(&["change="], "workspace: read");
+        check(&["read=docs/", "change="], "workspace: read docs/");
+        check(&["read=", "change="], "workspace: none");
+        assert_eq!(Grant::of_words([]), None);
+        for wrong in ["network", "read=/etc", "environment=A B", "real-time=yes"] {
+            assert!(wrong.parse::<GrantWord>().is_err(), "{wrong}");
+        }
+    }
+}

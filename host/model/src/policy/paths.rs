@@ -1,0 +1,259 @@
+//! The paths that a plugin can reach in the workspace.
+
+use std::fmt;
+use std::sync::Arc;
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::pattern::Pattern;
+
+/// Paths below a workspace: those that every one of its lists of patterns matches. The default has
+/// no lists and contains all paths.
+///
+/// There are several lists because two sides limit a plugin: its own wants and the operator's
+/// grants. Serializes as a list of lists of patterns.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Paths {
+    lists: Vec<Arc<PatternList>>,
+}
+
+/// Patterns, of which one must match.
+#[derive(Debug)]
+struct PatternList {
+    patterns: Vec<Pattern>,
+    /// The paths below which a pattern may match something.
+    parents: GlobSet,
+    /// The directories whose whole contents match a pattern.
+    trees: GlobSet,
+}
+
+impl Paths {
+    /// Returns the paths that one of the patterns matches; without a pattern, no path.
+    pub fn matching(patterns: impl IntoIterator<Item = Pattern>) -> Self {
+        let list = PatternList::new(patterns.into_iter().collect());
+        Self {
+            lists: vec![Arc::new(list)],
+        }
+    }
+
+    /// Checks if these are all paths.
+    pub fn is_everything(&self) -> bool {
+        self.lists.is_empty()
+    }
+
+    /// Checks if this is no path at all, because a list is empty.
+    pub fn is_nothing(&self) -> bool {
+        self.lists.iter().any(|list| list.patterns.is_empty())
+    }
+
+    /// Returns the paths that are in both.
+    pub fn and(&self, other: &Paths) -> Paths {
+        let mut lists = self.lists.clone();
+        for list in &other.lists {
+            if !lists.contains(list) {
+                lists.push(Arc::clone(list));
+            }
+        }
+        Paths { lists }
+    }
+
+    /// Checks if a path is one of these.
+    pub fn contains(&self, path: &str) -> bool {
+        (self.lists.iter()).all(|list| list.patterns.iter().any(|it| it.matches(path)))
+    }
+
+    /// Checks if some of these paths may be below a directory.
+    pub fn leads_from(&self, directory: &str) -> bool {
+        directory.is_empty()
+            || self
+                .lists
+                .iter()
+                .all(|list| list.parents.is_match(directory))
+    }
+
+    /// Checks if all that a pattern matches is among these paths, as far as that can be seen from
+    /// the patterns: an equal one, or one for a directory around it.
+    pub fn includes(&self, pattern: &Pattern) -> bool {
+        let around = pattern.directory();
+        let includes =
+            |list: &Arc<PatternList>| list.patterns.contains(pattern) || covers(list, around);
+        self.lists.iter().all(includes)
+    }
+
+    /// Checks if everything below a directory is one of these paths.
+    pub fn covers(&self, directory: &str) -> bool {
+        self.lists.iter().all(|list| covers(list, directory))
+    }
+}
+
+fn covers(list: &PatternList, directory: &str) -> bool {
+    let mut above = Some(directory);
+    while let Some(it) = above {
+        if list.trees.is_match(it) {
+            return true;
+        }
+        above = it.rsplit_once('/').map(|(parent, _)| parent);
+    }
+    false
+}
+
+impl PatternList {
+    fn new(patterns: Vec<Pattern>) -> Self {
+        let parents = set(patterns.iter().flat_map(Pattern::parents));
+        let trees = set(patterns.iter().filter_map(Pattern::trees));
+        Self {
+            patterns,
+            parents,
+            trees,
+        }
+    }
+}
+
+fn set(globs: impl Iterator<Item = Glob>) -> GlobSet {
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        set.add(glob);
+    }
+    set.build().unwrap_or_else(|_| GlobSet::empty())
+}
+
+impl PartialEq for PatternList {
+    fn eq(&self, other: &Self) -> bool {
+        self.patterns == other.patterns
+    }
+}
+
+impl Eq for PatternList {}
+
+/// Formats the paths for people, such as `docs/, *.md`.
+impl fmt::Display for Paths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_everything() {
+            return f.write_str("everything");
+        }
+        if self.is_nothing() {
+            return f.write_str("nothing");
+        }
+        for (index, list) in self.lists.iter().enumerate() {
+            if index > 0 {
+                f.write_str(" that is also in ")?;
+            }
+            for (index, pattern) in list.patterns.iter().enumerate() {
+                let comma = if index > 0 { ", " } else { "" };
+                write!(f, "{comma}{}", pattern.as_str())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for Paths {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.lists.iter().map(|list| &list.patterns))
+    }
+}
+
+impl<'de> Deserialize<'de> for Paths {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let lists = Vec::<Vec<Pattern>>::deserialize(deserializer)?;
+        let lists = lists.into_iter().map(PatternList::new).map(Arc::new);
+        Ok(Self {
+            lists: lists.collect(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(patterns: &[&str]) -> Paths {
+        Paths::matching(patterns.iter().map(|it| Pattern::new(*it).unwrap()))
+    }
+
+    #[test]
+    fn a_path_is_contained_if_every_list_matches_it() {
+        let both = paths(&["docs/", "*.toml"]).and(&paths(&["*.md", "*.toml"]));
+        for (path, expected) in [
+            ("docs/a.md", true),
+            ("Cargo.toml", true),
+            ("docs/a.txt", false),
+            ("a.md", false),
+        ] {
+            assert_eq!(both.contains(path), expected, "{path}");
+        }
+        assert!(Paths::default().contains("a/b"));
+        assert!(!paths(&[]).contains("a"));
+        assert!(paths(&[]).is_nothing() && !both.is_nothing());
+        assert_eq!(both.and(&both), both);
+    }
+
+    #[test]
+    fn a_directory_leads_to_what_may_match_below_it() {
+        let check = |pattern: &str, directory: &str, expected: bool| {
+            let it = paths(&[pattern]);
+            assert_eq!(it.leads_from(directory), expected, "{pattern} {directory}");
+        };
+        check("docs/*/a.md", "", true);
+        check("docs/*/a.md", "docs", true);
+        check("docs/*/a.md", "docs/x", true);
+        check("docs/*/a.md", "docs/x/a.md", false);
+        check("docs/*/a.md", "src", false);
+        check("docs/", "docs/a/b", true);
+        check("*.md", "a/b", true);
+        check("{a/b,c}/d.md", "a", true);
+        check("a/**/b/c.md", "a/x/y", true);
+        check("a/**/b/c.md", "b", false);
+        assert!(Paths::default().leads_from("a"));
+        assert!(paths(&[]).leads_from("") && !paths(&[]).leads_from("a"));
+    }
+
+    #[test]
+    fn a_directory_is_covered_if_all_below_it_matches() {
+        let check = |pattern: &str, directory: &str, expected: bool| {
+            let it = paths(&[pattern]);
+            assert_eq!(it.covers(directory), expected, "{pattern} {directory}");
+        };
+        check("docs/", "docs", true);
+        check("docs/", "docs/a/b", true);
+        check("docs/", "docs2", false);
+        check("docs/*.md", "docs", false);
+        check("**", "a/b", true);
+        check("{a,b}/", "b/c", true);
+        check("*.md", "docs", false);
+        assert!(Paths::default().covers("a"));
+        assert!(!paths(&["docs/"]).and(&paths(&["*.md"])).covers("docs"));
+    }
+
+    #[test]
+    fn a_pattern_is_included_if_it_is_listed_or_a_directory_around_it_is() {
+        let check = |granted: &str, wanted: &str, expected: bool| {
+            let wanted = Pattern::new(wanted).unwrap();
+            assert_eq!(
+                paths(&[granted]).includes(&wanted),
+                expected,
+                "{granted} {wanted:?}"
+            );
+        };
+        check("*.md", "*.md", true);
+        check("docs/", "docs/*.md", true);
+        check("docs/", "docs/a/b.md", true);
+        check("**", "*.md", true);
+        check("**", "docs/", true);
+        check("docs/", "*.md", false);
+        check("docs/*.md", "docs/", false);
+        check("docs/", "docs", false);
+        assert!(Paths::default().includes(&Pattern::new("**").unwrap()));
+    }
+
+    #[test]
+    fn paths_are_kept_as_lists_of_patterns() {
+        let both = paths(&["docs/", "*.md"]).and(&paths(&["**"]));
+        let json = serde_json::to_string(&both).unwrap();
+        assert_eq!(json, r#"[["docs/","*.md"],["**"]]"#);
+        assert_eq!(serde_json::from_str::<Paths>(&json).unwrap(), both);
+        assert_eq!(both.to_string(), "docs/, *.md that is also in **");
+        assert!(serde_json::from_str::<Paths>(r#"[["/etc"]]"#).is_err());
+    }
+}

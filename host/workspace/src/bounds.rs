@@ -1,0 +1,33 @@
+//! The bounds of what the user of a directory can reach below the folder.
+
+use std::fmt;
+
+/// What is done with a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Its contents, names or target are read.
+    Read,
+    /// It is created, changed, moved or removed.
+    Change,
+}
+
+/// Decides what can be reached through a [`Directory`](crate::Directory) and everything opened
+/// through it. Paths are relative to the folder; the folder itself is the empty path.
+///
+/// A path out of bounds fails with `EACCES`, whether anything exists there or not, and whether a
+/// link or a rename leads to it. A directory that leads to a path within bounds can be listed, and
+/// shows only such paths.
+pub trait Bounds: fmt::Debug + Send + Sync {
+    /// Returns whether this access to a path is within bounds. A path that can be changed must be
+    /// readable too.
+    fn allows(&self, access: Access, path: &str) -> bool;
+
+    /// Returns whether this access to some path below a directory may be within bounds.
+    fn leads_from(&self, access: Access, directory: &str) -> bool;
+
+    /// Returns whether every change below a directory is within bounds.
+    fn covers(&self, directory: &str) -> bool;
+
+    /// Notes that an access was refused.
+    fn denied(&self, access: Access, path: &str);
+}

@@ -1,0 +1,201 @@
+//! Nothing out of bounds is reached, whatever is tried.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustix::io::Errno;
+use tempfile::TempDir;
+
+use super::model::{open, scratch};
+use super::script::{Subject, Viewed, fill, script};
+use crate::{Access, Bounds, LayerOptions, OpenOptions, View};
+
+/// Files and directories, with everything below them.
+#[derive(Debug)]
+struct Below {
+    read: &'static [&'static str],
+    change: &'static [&'static str],
+}
+
+const BOUNDS: [Below; 3] = [
+    Below {
+        read: &["a", "d/e"],
+        change: &["d/e"],
+    },
+    Below {
+        read: &["a", "c", "d/e", "link"],
+        change: &["c", "d/e/a", "link"],
+    },
+    Below {
+        read: &["e"],
+        change: &[],
+    },
+];
+
+fn is_below(path: &str, above: &str) -> bool {
+    let rest = path.strip_prefix(above);
+    rest.is_some_and(|rest| above.is_empty() || rest.is_empty() || rest.starts_with('/'))
+}
+
+impl Below {
+    fn of(&self, access: Access) -> &[&'static str] {
+        match access {
+            Access::Read => self.read,
+            Access::Change => self.change,
+        }
+    }
+}
+
+impl Bounds for Below {
+    fn allows(&self, access: Access, path: &str) -> bool {
+        self.of(access).iter().any(|it| is_below(path, it))
+    }
+
+    fn leads_from(&self, access: Access, directory: &str) -> bool {
+        self.of(access).iter().any(|it| is_below(it, directory))
+    }
+
+    fn covers(&self, directory: &str) -> bool {
+        self.allows(Access::Change, directory)
+    }
+
+    fn denied(&self, _: Access, _: &str) {}
+}
+
+fn view_of(folder: &Path, spill: &Path) -> View {
+    let view = open(folder).view(1000).unwrap();
+    view.begin(&LayerOptions::new(spill)).unwrap();
+    view
+}
+
+/// Changes everything that can't be reached.
+fn disturb(folder: &Path, bounds: &Below) {
+    for path in super::script::paths(folder) {
+        let is_seen = bounds.allows(Access::Read, &path) || bounds.leads_from(Access::Read, &path);
+        let real = folder.join(&path);
+        if is_seen || !real.symlink_metadata().is_ok_and(|it| !it.is_dir()) {
+            continue;
+        }
+        fs::remove_file(&real).unwrap();
+        if path.len() % 2 == 0 {
+            fs::write(&real, "something else").unwrap();
+        }
+    }
+    fs::create_dir_all(folder.join("d/c/new")).unwrap();
+}
+
+#[test]
+fn what_is_out_of_bounds_makes_no_difference_to_any_answer() {
+    for seed in 0..1500 {
+        let bounds = &BOUNDS[seed as usize % BOUNDS.len()];
+        let folders = TempDir::new_in(scratch()).unwrap();
+        let [one, other] = ["one", "other"].map(|name| {
+            let folder = folders.path().join(name);
+            fs::create_dir(&folder).unwrap();
+            fill(&folder);
+            folder
+        });
+        disturb(&other, bounds);
+        let views = [one, other].map(|folder| view_of(&folder, folders.path()));
+        let [mut one, mut other] = views.each_ref().map(|view| {
+            let bounds = Below {
+                read: bounds.read,
+                change: bounds.change,
+            };
+            Viewed::at(view.root_within(Arc::new(bounds)))
+        });
+        for (index, op) in script(seed, 60).iter().enumerate() {
+            let (one, other) = (one.run(op), other.run(op));
+            assert_eq!(one, other, "seed {seed}, step {index}: {op:?}");
+        }
+        for change in views[0].changes().unwrap() {
+            for path in change.from.iter().chain([&change.path]) {
+                let is_within =
+                    bounds.allows(Access::Change, path) || bounds.leads_from(Access::Change, path);
+                assert!(is_within, "seed {seed}: {path} was changed");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_link_or_a_rename_does_not_lead_out_of_bounds() {
+    let folders = TempDir::new_in(scratch()).unwrap();
+    let folder = folders.path().join("folder");
+    fs::create_dir(&folder).unwrap();
+    fill(&folder);
+    let view = view_of(&folder, folders.path());
+    let root = view.root_within(Arc::new(Below {
+        read: &["a", "d/e"],
+        change: &["d/e"],
+    }));
+    let fails = |result: io::Result<()>, expected: Errno| {
+        let error = result.unwrap_err().raw_os_error();
+        assert_eq!(error, Some(expected.raw_os_error()));
+    };
+    let read = |path| {
+        let options = OpenOptions {
+            follow: true,
+            ..OpenOptions::default()
+        };
+        root.open(path, options).map(drop)
+    };
+    root.create_link("../../b", "d/e/link").unwrap();
+    for path in [
+        "d/e/link",
+        "b",
+        "d/../b",
+        "d/e/../../b",
+        "missing",
+        "d/link",
+    ] {
+        fails(read(path), Errno::ACCESS);
+    }
+    fails(root.rename("b", &root, "d/e/c"), Errno::ACCESS);
+    fails(root.rename("d/e/a", &root, "d/a"), Errno::ACCESS);
+    fails(root.rename("d", &root, "d/e/d"), Errno::ACCESS);
+    fails(root.remove_file("a"), Errno::ACCESS);
+    fails(root.create_directory("e/new"), Errno::ACCESS);
+    fails(root.set_mode_at("a", 0o777), Errno::ACCESS);
+    let names = root.list().unwrap().entries.into_iter().map(|it| it.name);
+    assert_eq!(names.collect::<Vec<_>>(), ["a", "d"]);
+}
+
+#[test]
+fn a_directory_moves_as_a_whole_only_if_all_in_it_may_change() {
+    let folders = TempDir::new_in(scratch()).unwrap();
+    let folder = folders.path().join("folder");
+    fs::create_dir(&folder).unwrap();
+    fill(&folder);
+    let view = view_of(&folder, folders.path());
+    let whole = view.root_within(Arc::new(Below {
+        read: &["d", "f"],
+        change: &["d", "f"],
+    }));
+    /// Lets the directory be changed, but not all that is in it.
+    #[derive(Debug)]
+    struct Some;
+    impl Bounds for Some {
+        fn allows(&self, _: Access, path: &str) -> bool {
+            path != "f/e/b"
+        }
+        fn leads_from(&self, _: Access, _: &str) -> bool {
+            true
+        }
+        fn covers(&self, directory: &str) -> bool {
+            directory != "f" && directory != "f/e"
+        }
+        fn denied(&self, _: Access, _: &str) {}
+    }
+    whole.rename("d", &whole, "f").unwrap();
+    let some = view.root_within(Arc::new(Some));
+    // For this error, programs move the files one by one.
+    let error = some.rename("f", &some, "g").unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::CrossesDevices);
+    some.create_directory("g").unwrap();
+    some.rename("f/e/a", &some, "g/a").unwrap();
+    let error = some.rename("f/e/b", &some, "g/b").unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+}
