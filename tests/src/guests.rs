@@ -69,3 +69,28 @@ pub async fn plugin(name: &'static str) -> Plugin {
     let load = async || Plugin::load(engine(), component(name)).await.expect(name);
     cell.get_or_init(load).await.clone()
 }
+
+/// The guest `puppet` with a custom section of this name.
+pub fn puppet_with_section(name: &str, data: &[u8]) -> Vec<u8> {
+    let mut content = Vec::new();
+    append_length(&mut content, name.len());
+    content.extend_from_slice(name.as_bytes());
+    content.extend_from_slice(data);
+    let mut bytes = fs::read(component("puppet")).expect("the guest can be read");
+    bytes.push(0);
+    append_length(&mut bytes, content.len());
+    bytes.extend_from_slice(&content);
+    bytes
+}
+
+/// Appends a number in LEB128, as WebAssembly writes lengths.
+fn append_length(bytes: &mut Vec<u8>, mut length: usize) {
+    loop {
+        let low = (length & 0x7f) as u8;
+        length >>= 7;
+        if length == 0 {
+            return bytes.push(low);
+        }
+        bytes.push(low | 0x80);
+    }
+}

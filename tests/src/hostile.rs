@@ -26,8 +26,9 @@ mod swapping;
 use std::path::Path;
 use std::time::Duration;
 
-use airlock_host::Limits;
 use airlock_host::compile::CompileLimits;
+use airlock_host::policy::Pattern;
+use airlock_host::{Limits, Policy};
 use serde_json::{Value, json};
 
 pub use describing::table;
@@ -212,6 +213,40 @@ impl Row {
         )
     }
 }
+
+/// What the hostile plugin is granted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grants {
+    /// The whole workspace, as by default.
+    Default,
+    /// Only a directory of the workspace that no attack is about.
+    Narrow,
+}
+
+impl Grants {
+    /// The word for it on the worker's command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Grants::Default => "default",
+            Grants::Narrow => "narrow",
+        }
+    }
+
+    /// The policy.
+    ///
+    /// # Panics
+    /// Never: its pattern is one.
+    pub fn policy(self) -> Policy {
+        let granted = Pattern::new("granted/").expect("a pattern");
+        match self {
+            Grants::Default => Policy::default(),
+            Grants::Narrow => Policy::default().with_paths(&[], &[granted]),
+        }
+    }
+}
+
+/// The groups whose rows have to do with files. They are repeated with [`Grants::Narrow`].
+pub const OF_FILES: [&str; 6] = ["holding", "greed", "files", "paths", "swapping", "applying"];
 
 /// One step in a call.
 fn call(name: &'static str, does: &'static str, step: Value, ends: Ends) -> Row {

@@ -25,7 +25,7 @@ pub use airlock_store_suite::{
     Tester, connect_with_lease, eventually, outcome, postgres_version_2, sqlite_version_2,
 };
 pub use asked::asked;
-pub use guests::{component, engine, guests_folder, load_fresh, plugin};
+pub use guests::{component, engine, guests_folder, load_fresh, plugin, puppet_with_section};
 pub use history::{History, WorkspaceText};
 pub use memory::{peak_memory, peak_memory_if_any, reset_peak_memory};
 pub use poll::{poll_once, ready};

@@ -5,7 +5,7 @@ use std::path::Path;
 use airlock_host::content::{CallOutcome, ResolutionOutcome};
 use airlock_host::event::Event;
 use airlock_host::policy::Rehearse;
-use airlock_host::{Error, Limits, Policy, Resolution, Session, SessionBuilder};
+use airlock_host::{Error, Limits, Plugin, Policy, Resolution, Session, SessionBuilder};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -33,6 +33,14 @@ impl Puppet {
     /// With these grants.
     pub async fn granted(policy: Policy) -> Self {
         let plugin = guests::plugin("puppet").await;
+        Self::open(|session| session.bind(plugin.under(policy)))
+    }
+
+    /// With a component that wants this, as JSON, under these grants.
+    pub async fn wanting(wants: &str, policy: Policy) -> Self {
+        let bytes = guests::puppet_with_section("airlock:wants", wants.as_bytes());
+        let plugin = Plugin::from_bytes(guests::engine(), "puppet", bytes).await;
+        let plugin = plugin.expect("the wants are valid");
         Self::open(|session| session.bind(plugin.under(policy)))
     }
 

@@ -1,6 +1,6 @@
 //! A host with a hostile session and an honest one, for the test `hostile`.
 //!
-//! `hostile_worker ROW FOLDER CACHE` writes a line for each thing that happens: `ready`, `honest`
+//! `hostile_worker ROW FOLDER CACHE GRANTS` writes a line for each thing that happens: `ready`, `honest`
 //! for each call of the honest session, `ended <JSON>` when the row's attack has ended, and `done`.
 //! Behind `ready` and `done` it waits for a line, so that its process can be looked at. What an
 //! attack is made with is there before `ready`: FOLDER holds the row's component, if there is one.
@@ -15,9 +15,9 @@ use airlock_ast_edit::AstEdit;
 use airlock_host::compile::CompileCache;
 use airlock_host::load::LoadError;
 use airlock_host::store::{DurableStore, Scope};
-use airlock_host::{Engine, EngineBuilder, Error, Plugin, Resolution, Session};
+use airlock_host::{Engine, EngineBuilder, Error, Plugin, Policy, Resolution, Session};
 use airlock_store_sqlite::SqliteStore;
-use airlock_tests::hostile::{self, Attack, Row};
+use airlock_tests::hostile::{self, Attack, Grants, Row};
 use airlock_tests::{Tester, component, push};
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
@@ -25,6 +25,9 @@ use serde_json::{Value, json};
 /// As much as anybody needs to know what it was, and whether there was anything in it that should
 /// not be.
 const MAX_OUTPUT_BYTES: usize = 1 << 20;
+
+/// The id of the honest session.
+const HONEST: &str = "honest";
 
 fn main() -> anyhow::Result<()> {
     airlock_host::compile::compiler_main();
@@ -45,6 +48,10 @@ async fn work() -> anyhow::Result<()> {
     let row = hostile::row(&argument()?);
     let folder = PathBuf::from(argument()?);
     let cache = PathBuf::from(argument()?);
+    let word = argument()?;
+    let mut grants = [Grants::Default, Grants::Narrow].into_iter();
+    let grants = grants.find(|it| it.as_str() == word);
+    let policy = grants.context("no such grants")?.policy();
     // On a busy machine, the puppet takes longer to compile than an attack may.
     let unhurried = engine(&folder, &cache)?.build()?;
     let puppet = Plugin::load(&unhurried, component("puppet")).await?;
@@ -54,12 +61,13 @@ async fn work() -> anyhow::Result<()> {
     let plugin = Plugin::load(&engine, component("puppet")).await?;
     let host = Host {
         store: store(&folder, "store.db").await?,
+        policy,
         folder,
         engine,
         plugin,
     };
     let hostile = host.open("hostile", "workspace", &host.plugin, &host.store);
-    let honest = host.open("honest", "honest", &host.plugin, &host.store);
+    let honest = host.open(HONEST, "honest", &host.plugin, &host.store);
     let made = AttackInput::of(&row.attack, &host.folder)?;
     honest_call(&honest).await?;
     say("ready");
@@ -97,6 +105,8 @@ struct Host {
     engine: Engine,
     plugin: Plugin,
     store: Arc<SqliteStore>,
+    /// What the hostile plugin is granted.
+    policy: Policy,
 }
 
 impl Host {
@@ -113,7 +123,10 @@ impl Host {
             .workspace(self.folder.join(workspace))
             .store(store.clone())
             .limits(hostile::limits())
-            .bind(plugin)
+            .bind(plugin.under(match id {
+                HONEST => Policy::default(),
+                _ => self.policy.clone(),
+            }))
             .open()
             .expect("a session")
     }

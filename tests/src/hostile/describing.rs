@@ -2,7 +2,13 @@
 
 use std::fmt::Write;
 
-use super::{Bounds, Ends, GROUPS, compile_limits, group, limits, tried};
+use super::{Bounds, Ends, GROUPS, OF_FILES, compile_limits, group, limits, tried};
+
+/// The titles of the groups about files.
+fn of_files() -> String {
+    let titles = OF_FILES.map(|name| format!("\"{}\"", group(name).title));
+    titles.join(", ")
+}
 
 /// The file `tests/hostile/README.md`.
 pub fn table() -> String {
@@ -17,7 +23,9 @@ pub fn table() -> String {
          A session's limits are low here: {} s per call, {} MiB of memory, {} open files, {} MiB of scratch space.\n\
          Unless a row says otherwise, the process may take {} MiB of memory, {} descriptors and {} MiB on the disk \
          more than before, and {} s.\n\
-         A component is compiled by another process, which may take {} MiB and {} s.\n",
+         A component is compiled by another process, which may take {} MiB and {} s.\n\n\
+         The rows about {} run twice.\n\
+         The second time the plugin is granted only a directory that no attack is about: then an apply must not change the workspace either, and nobody may read what is in its files.\n",
         limits.call_time.as_secs(),
         limits.memory >> 20,
         limits.open_files,
@@ -28,6 +36,7 @@ pub fn table() -> String {
         usual.seconds,
         compile_limits().memory >> 20,
         compile_limits().time.as_secs(),
+        of_files(),
     );
     for name in GROUPS {
         let group = group(name);

@@ -8,6 +8,7 @@ mod conditions;
 mod denying;
 mod durable;
 mod files;
+mod grants;
 mod hostile;
 mod isolation;
 mod limits;

@@ -11,13 +11,18 @@ mod site;
 use std::path::Path;
 
 use airlock_tests::asked;
-use airlock_tests::hostile::{self, Ends, Row};
+use airlock_tests::hostile::{self, Ends, Grants, OF_FILES, Row};
 use process::{Measurements, Worker};
 use site::Site;
 
 /// Runs the rows of a group, one after the other, and tells of all that are not as they should be.
 #[track_caller]
 fn check(group: &str) {
+    check_with(group, Grants::Default);
+}
+
+#[track_caller]
+fn check_with(group: &str, grants: Grants) {
     let only: Option<String> = asked("AIRLOCK_HOSTILE_ROW");
     let rounds = asked("AIRLOCK_HOSTILE_ROUNDS").unwrap_or(1);
     let rows = hostile::group(group).rows.into_iter();
@@ -25,7 +30,7 @@ fn check(group: &str) {
     let mut problems = Vec::new();
     for row in rows {
         for _ in 0..rounds {
-            let found = problems_of(&row);
+            let found = problems_of(&row, grants);
             problems.extend(
                 found
                     .into_iter()
@@ -36,17 +41,29 @@ fn check(group: &str) {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-fn problems_of(row: &Row) -> Vec<String> {
+fn problems_of(row: &Row, grants: Grants) -> Vec<String> {
     let site = Site::new(row);
-    let seen = match Worker::run(row, &site) {
+    let seen = match Worker::run(row, &site, grants) {
         Ok(seen) => seen,
         Err(problem) => return vec![problem],
     };
     println!("{}: {seen}", row.name);
     let mut problems = seen.beyond(&row.bounds);
-    problems.extend(other_end(row.ends, &seen));
-    problems.extend(site.disturbed(row));
+    let may_change = grants == Grants::Default && !row.only_previews();
+    problems.extend(match grants {
+        Grants::Default => other_end(row.ends, &seen),
+        Grants::Narrow => read_anyway(&seen),
+    });
+    problems.extend(site.disturbed(may_change));
     problems
+}
+
+/// What a plugin read that it was not granted.
+fn read_anyway(seen: &Measurements) -> Option<String> {
+    let text = seen.ended["text"].as_str().unwrap_or_default();
+    let read = [site::SECRET, "ok alpha", "ok beta", "ok file"];
+    let found = read.into_iter().find(|read| text.contains(read))?;
+    Some(format!("it read {found:?}, which it was not granted"))
 }
 
 fn other_end(expected: Ends, seen: &Measurements) -> Option<String> {
@@ -144,6 +161,13 @@ fn compiling() {
 #[test]
 fn editing() {
     check("editing");
+}
+
+#[test]
+fn nothing_gets_past_grants_that_stop_one_step_short() {
+    for group in OF_FILES {
+        check_with(group, Grants::Narrow);
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use airlock_tests::hostile::{Bounds, Row};
+use airlock_tests::hostile::{Bounds, Grants, Row};
 use airlock_tests::{peak_memory, peak_memory_if_any, reset_peak_memory};
 use serde_json::Value;
 
@@ -103,20 +103,21 @@ impl fmt::Display for Measurements {
 impl Worker {
     /// # Errors
     /// Where the process ends before it should, or goes on for too long.
-    pub fn run(row: &Row, site: &Site) -> Result<Measurements, String> {
-        let mut worker = Self::start(row, site);
+    pub fn run(row: &Row, site: &Site, grants: Grants) -> Result<Measurements, String> {
+        let mut worker = Self::start(row, site, grants);
         let seen = worker.watch(row, site);
         let _ = worker.process.kill();
         let _ = worker.process.wait();
         seen
     }
 
-    fn start(row: &Row, site: &Site) -> Self {
+    fn start(row: &Row, site: &Site, grants: Grants) -> Self {
         let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("hostile-cache");
         let mut process = Command::new(env!("CARGO_BIN_EXE_hostile_worker"))
             .arg(row.name)
             .arg(site.path())
             .arg(cache)
+            .arg(grants.as_str())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

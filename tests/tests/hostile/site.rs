@@ -52,11 +52,11 @@ impl Site {
     }
 
     /// What changed that should not have.
-    pub fn disturbed(&self, row: &Row) -> Option<String> {
-        let watched: &[&str] = if row.only_previews() {
-            &["secret.txt", "workspace"]
-        } else {
+    pub fn disturbed(&self, may_change: bool) -> Option<String> {
+        let watched: &[&str] = if may_change {
             &["secret.txt"]
+        } else {
+            &["secret.txt", "workspace"]
         };
         let after = snapshot(self.path(), watched);
         let before = self.before.iter();

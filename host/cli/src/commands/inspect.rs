@@ -26,7 +26,7 @@ use crate::terminal::progress::Progress;
 use crate::terminal::size::thousands;
 
 /// The length of the longest fact's name.
-pub const NAMES: usize = 11;
+pub const NAMES: usize = 8;
 
 pub async fn inspect(
     plugin: &OsStr,
@@ -81,8 +81,16 @@ fn world(version: impl Display) -> String {
 }
 
 fn facts_of_plugin(plugin: &Plugin, policy: &Policy) -> Facts {
-    let about = plugin.about().facts().filter(|(name, _)| *name != "name");
-    let mut facts: Facts = about.map(|(name, fact)| (name, fact.to_owned())).collect();
+    let about = plugin
+        .about()
+        .facts()
+        .filter_map(|(name, fact)| match name {
+            // The title is the name that the operator uses.
+            "name" => None,
+            "description" => Some(("about", fact.to_owned())),
+            name => Some((name, fact.to_owned())),
+        });
+    let mut facts: Facts = about.collect();
     facts.extend([
         ("digest", plugin.digest().to_string()),
         ("size", format!("{} bytes", thousands(plugin.size()))),

@@ -48,7 +48,7 @@ fn what_is_the_operators_is_an_error_in_the_workspace_and_nothing_runs() {
         ("plugins", "['evil.wasm']"),
         ("workspace", "'/'"),
         ("store", "'evil.db'"),
-        ("grants", "['real-time']"),
+        ("grant", "[{real-time = true}]"),
     ] {
         let machine = Machine::new().own(&format!("expires = '1d'\n{key} = {value}\n"));
         let ran = machine.preview(&[]);
