@@ -60,8 +60,8 @@ use undo::UndoArgs;
 use values::{ColorWhen, RehearseWhen, age};
 
 use examples::{
-    APPLY_EXAMPLES, COMPLETIONS_EXAMPLES, DISCARD_EXAMPLES, EXIT_CODES, HELP, INSPECT_EXAMPLES,
-    LEFT_OUT, LONG_HELP, NOTIFY, PLUGINS_EXAMPLES, RUN_EXAMPLES,
+    APPLY_EXAMPLES, COMPLETIONS_EXAMPLES, DISCARD_EXAMPLES, EXIT_CODES, GRANTS, HELP,
+    INSPECT_EXAMPLES, LEFT_OUT, LONG_HELP, NOTIFY, PLUGINS_EXAMPLES, RUN_EXAMPLES,
 };
 
 /// Runs WebAssembly tools that can't have an effect before you decide.
@@ -139,7 +139,7 @@ pub enum Command {
 ///
 /// No file in the workspace changes before you apply.
 #[derive(Debug, Args)]
-#[command(after_help = RUN_EXAMPLES, after_long_help = format!("{RUN_EXAMPLES}\n\n{NOTIFY}\n\n{EXIT_CODES}"))]
+#[command(after_help = RUN_EXAMPLES, after_long_help = format!("{RUN_EXAMPLES}\n\n{GRANTS}\n\n{NOTIFY}\n\n{EXIT_CODES}"))]
 #[command(group = ArgGroup::new("decision").args(["apply", "discard"]))]
 pub struct RunArgs {
     /// A bundled plugin (see `airlock plugins`), or a WebAssembly component's file

@@ -315,7 +315,7 @@ mod tests {
         check(
             &everything,
             r#"{"read":["**"],"change":["docs/"],"environment":["LANG"],"real-time":true}"#,
-            "workspace: read **, docs/, and change docs/ while applying; scratch directory; real time while applying; environment: LANG; no network, no other path",
+            "workspace: read, and change docs/ while applying; scratch directory; real time while applying; environment: LANG; no network, no other path",
         );
         check(
             &everything,

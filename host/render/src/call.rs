@@ -26,6 +26,7 @@ impl Block {
         outcome.pushed.iter().fold(heading, |block, action| {
             let label = Line::new().with_quoted(Role::Title, &*action.label);
             let entry = Block::from(label.hanging(2)).line(origin(action, None).hanging(2));
+            let entry = entry.block(Block::grants(&action.grants));
             let mut seen = outcome.effects.iter();
             let entry = match seen.find(|seen| seen.action == action.id) {
                 Some(seen) => {

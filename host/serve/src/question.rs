@@ -1,6 +1,7 @@
 //! The question for a person in a client, and the answer.
 
 use airlock_desk::part::{Patterns, is_divisible};
+use airlock_host::Policy;
 use airlock_host::effects::{Effects, Selection};
 use airlock_host::pending::{ActionId, NamedAction, Review};
 use airlock_render::{Block, Renderer, Role};
@@ -30,6 +31,8 @@ pub struct Subject<'a> {
     pub named: String,
     /// The name and the short digest of the plugin.
     pub plugin: String,
+    /// What the plugin is granted.
+    pub grants: &'a Policy,
     /// The effects that the host saw.
     pub effects: Option<&'a Effects>,
 }
@@ -41,6 +44,7 @@ impl<'a> Subject<'a> {
             id: &action.id,
             named: NamedAction::from(action).to_string(),
             plugin: action.plugin_for_model(),
+            grants: &action.grants,
             effects: review.effects.as_ref(),
         }
     }
@@ -109,7 +113,8 @@ fn message(choices: &[Subject<'_>], reason: &str, show: impl Fn(&ActionId) -> St
     for choice in choices {
         let named = Block::new()
             .named(Role::Plain, "Action:", &choice.named, 2)
-            .named(Role::Plain, "Plugin:", &choice.plugin, 2);
+            .named(Role::Plain, "Plugin:", &choice.plugin, 2)
+            .block(Block::grants(choice.grants));
         message.push_str("\n\n");
         message.push_str(&plain.render(&named));
         let effects = choice.effects.unwrap_or(&none);
@@ -224,16 +229,21 @@ fn part(except: &str, choice: &Subject<'_>) -> Option<Selection> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use airlock_host::effects::{Change, ChangeKind};
     use serde_json::{Value, json};
 
     use super::*;
+
+    static DEFAULT: LazyLock<Policy> = LazyLock::new(Policy::default);
 
     fn choice(id: &ActionId) -> Subject<'_> {
         Subject {
             id,
             named: "Rename".to_owned(),
             plugin: "\"batch-rename\" (sha256:0123456789ab)".to_owned(),
+            grants: &DEFAULT,
             effects: None,
         }
     }

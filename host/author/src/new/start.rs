@@ -27,6 +27,7 @@ macro_rules! template {
 const RUST: Start = Start {
     files: template!("rust":
         "Cargo.toml" <- "Cargo.toml.template",
+        "airlock.toml" <- "../airlock.toml",
         "src/lib.rs" <- "lib.rs",
         "README.md" <- "README.md",
         ".github/workflows/ci.yml" <- "ci.yml",
@@ -38,6 +39,7 @@ const RUST: Start = Start {
 const TYPESCRIPT: Start = Start {
     files: template!("ts":
         "package.json" <- "package.json.template",
+        "airlock.toml" <- "../airlock.toml",
         "tsconfig.json" <- "tsconfig.json",
         "src/tool.ts" <- "tool.ts",
         "README.md" <- "README.md",
@@ -50,6 +52,7 @@ const TYPESCRIPT: Start = Start {
 const JAVASCRIPT: Start = Start {
     files: template!("js":
         "package.json" <- "package.json.template",
+        "airlock.toml" <- "../airlock.toml",
         "src/tool.js" <- "tool.js",
         "README.md" <- "README.md",
         ".github/workflows/ci.yml" <- "ci.yml",
@@ -61,6 +64,7 @@ const JAVASCRIPT: Start = Start {
 const PYTHON: Start = Start {
     files: template!("python":
         "pyproject.toml" <- "pyproject.toml.template",
+        "airlock.toml" <- "../airlock.toml",
         "src/tool.py" <- "tool.py",
         "tests/test_tool.py" <- "test_tool.py",
         "README.md" <- "README.md",

@@ -59,6 +59,17 @@ Examples:
   Decide later about what you left pending (`airlock pending` lists the ids):
     airlock apply d939438b";
 
+pub const GRANTS: &str = "\
+What a plugin may do, with `--grant`, in place of the configured grants:
+  read=PATHS         read these paths; without this, everything
+  change=PATHS       change these paths while applying, and read them; nothing if PATHS is empty;
+                     without this, the paths of read=
+  environment=NAME   see this variable
+  real-time          have clocks that run while applying
+  fresh-randomness   have random numbers of its own while applying
+PATHS is a name at any depth (*.md), all in a directory (docs/), or a path (docs/**/*.md). With the
+last two, an apply may differ from its preview; then nothing is changed, and you decide again.";
+
 pub const NOTIFY: &str = "\
 The command of `--notify` is run by `sh`, with one JSON object on its standard input and in its
 environment:

@@ -59,8 +59,13 @@ pub async fn inspect(
     };
     let block = facts
         .into_iter()
-        .fold(Block::from(title), |block, (name, text)| {
-            block.own_fact(NAMES, name, &text)
+        .fold(Block::from(title), |block, (name, text)| match name {
+            "digest" | "size" | "world" | "imports" | "native" => {
+                block.own_fact(NAMES, name, &text)
+            }
+            "granted" if !policy.limits_paths() => block.own_fact(NAMES, name, &text),
+            // The publisher wrote it, or patterns in it.
+            _ => block.fact(NAMES, name, &text),
         });
     out.show(&with_tools(block, &loaded));
     out.json(&Inspection {

@@ -62,6 +62,7 @@ fn a_plugin_is_described_for_programs() {
             "fit",
             "grants",
             "imports",
+            "metadata",
             "name",
             "rejected",
             "size",

@@ -23,6 +23,7 @@ mod exit_codes;
 mod faults;
 mod fit;
 mod foreign;
+mod grants;
 mod guides;
 #[cfg(unix)]
 mod hints;

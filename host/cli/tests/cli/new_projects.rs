@@ -132,6 +132,9 @@ fn from_nothing(language: &'static str, prepare: &[&str], editors: &[&str]) -> (
     assert!(built["sdk"]["version"].is_string(), "{built}");
     let inspected = done(project.shell("airlock inspect build/add-a-line.wasm --json"));
     check_definition(&inspected["tools"][0]);
+    let wants = json!({"read": ["**"], "change": ["**"]});
+    assert_eq!(inspected["wants"], wants);
+    assert_eq!(inspected["metadata"]["version"], "0.1.0");
 
     done(project.shell(write));
     let ran = done(project.shell(&format!("{run} --json")));

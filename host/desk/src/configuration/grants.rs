@@ -174,7 +174,7 @@ mod tests {
         check(&["real-time"], "workspace: read, and change while applying");
         check(
             &["read=docs/"],
-            "workspace: read docs/, docs/, and change docs/ while applying",
+            "workspace: read docs/, and change docs/ while applying",
         );
         check(
             &["change=docs/", "change=*.md"],

@@ -8,6 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::pattern::Pattern;
 
+/// The pattern of all paths.
+const EVERYTHING: &str = "**";
+
 /// Paths below a workspace: those that every one of its lists of patterns matches. The default has
 /// no lists and contains all paths.
 ///
@@ -31,9 +34,17 @@ struct PatternList {
 impl Paths {
     /// Returns the paths that one of the patterns matches; without a pattern, no path.
     pub fn matching(patterns: impl IntoIterator<Item = Pattern>) -> Self {
-        let list = PatternList::new(patterns.into_iter().collect());
+        let mut distinct: Vec<Pattern> = Vec::new();
+        for pattern in patterns {
+            if pattern.as_str() == EVERYTHING {
+                return Self::default();
+            }
+            if !distinct.contains(&pattern) {
+                distinct.push(pattern);
+            }
+        }
         Self {
-            lists: vec![Arc::new(list)],
+            lists: vec![Arc::new(PatternList::new(distinct))],
         }
     }
 
@@ -184,6 +195,7 @@ mod tests {
             assert_eq!(both.contains(path), expected, "{path}");
         }
         assert!(Paths::default().contains("a/b"));
+        assert!(paths(&["docs/", "**"]).is_everything());
         assert!(!paths(&[]).contains("a"));
         assert!(paths(&[]).is_nothing() && !both.is_nothing());
         assert_eq!(both.and(&both), both);
@@ -249,11 +261,11 @@ mod tests {
 
     #[test]
     fn paths_are_kept_as_lists_of_patterns() {
-        let both = paths(&["docs/", "*.md"]).and(&paths(&["**"]));
+        let both = paths(&["docs/", "*.md", "docs/"]).and(&paths(&["a/**"]));
         let json = serde_json::to_string(&both).unwrap();
-        assert_eq!(json, r#"[["docs/","*.md"],["**"]]"#);
+        assert_eq!(json, r#"[["docs/","*.md"],["a/**"]]"#);
         assert_eq!(serde_json::from_str::<Paths>(&json).unwrap(), both);
-        assert_eq!(both.to_string(), "docs/, *.md that is also in **");
+        assert_eq!(both.to_string(), "docs/, *.md that is also in a/**");
         assert!(serde_json::from_str::<Paths>(r#"[["/etc"]]"#).is_err());
     }
 }

@@ -1,0 +1,229 @@
+//! What plugins may do: grants on the command line and in the configuration, and what a component
+//! wants.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::airlock::{ProgramOutput, airlock, airlock_in};
+use crate::toolchain::done;
+
+/// A workspace with notes and documents, and a store of its own.
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        for path in ["ws/docs/a.md", "ws/notes/b.md"] {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "old\n").unwrap();
+        }
+        Self { folder }
+    }
+
+    fn config(self, text: &str) -> Self {
+        fs::write(self.folder.path().join("config.toml"), text).unwrap();
+        self
+    }
+
+    /// Edits a file with the bundled plugin `files`, and applies it.
+    fn edit(&self, path: &str, args: &[&str]) -> ProgramOutput {
+        let params =
+            json!({"path": path, "edits": [{"old_text": "old", "new_text": "new"}]}).to_string();
+        let config = self.folder.path().join("config.toml");
+        let store = self.folder.path().join("store.db");
+        let ran = airlock_in(
+            &self.folder.path().join("ws"),
+            &["run", "files", "edit_file"],
+        )
+        .args(&["--params", &params, "--apply", "a test says so"])
+        .arg("--store")
+        .arg(store)
+        .args(args);
+        match config.exists() {
+            true => ran.arg("--config").arg(config).run(),
+            false => ran.run(),
+        }
+    }
+
+    fn text(&self, path: &str) -> String {
+        fs::read_to_string(self.folder.path().join("ws").join(path)).unwrap()
+    }
+}
+
+#[test]
+fn a_plugin_changes_and_reads_what_the_command_line_grants() {
+    let place = Place::new();
+    let grant = ["--grant", "change=docs/"];
+    let edited = place.edit("docs/a.md", &grant);
+    assert_eq!(edited.code, 0, "{edited:#?}");
+    assert_eq!(place.text("docs/a.md"), "new\n");
+    assert!(
+        edited
+            .stdout
+            .contains("granted: workspace: read, and change docs/ while applying")
+    );
+
+    let refused = place.edit("notes/b.md", &grant);
+    assert_ne!(refused.code, 0, "{refused:#?}");
+    assert_eq!(place.text("notes/b.md"), "old\n");
+    let line = "note: the tool was not allowed to change \"notes/b.md\": the grant change=notes/b.md would allow it";
+    assert!(refused.stderr.contains(line), "{}", refused.stderr);
+
+    let unread = place.edit("notes/b.md", &["--grant", "read=docs/"]);
+    assert_ne!(unread.code, 0, "{unread:#?}");
+    let line = "not allowed to read \"notes/b.md\"";
+    assert!(unread.stderr.contains(line), "{}", unread.stderr);
+
+    let wrong = place.edit("docs/a.md", &["--grant", "network"]);
+    assert_eq!(wrong.code, 2);
+    assert!(
+        wrong.stderr.contains("environment=NAME"),
+        "{}",
+        wrong.stderr
+    );
+}
+
+#[test]
+fn the_first_grant_that_is_about_a_plugin_counts() {
+    let place = Place::new()
+        .config("[[grant]]\nplugins = ['files']\nchange = ['docs/']\n\n[[grant]]\nchange = []\n");
+    assert_eq!(place.edit("docs/a.md", &[]).code, 0);
+    assert_ne!(place.edit("notes/b.md", &[]).code, 0);
+    // The command line replaces them.
+    assert_eq!(
+        place.edit("notes/b.md", &["--grant", "change=notes/"]).code,
+        0
+    );
+    let place = Place::new().config("[[grant]]\nplugins = ['scripts']\n[[grant]]\nchange = []\n");
+    assert_ne!(place.edit("docs/a.md", &[]).code, 0);
+}
+
+#[test]
+fn an_error_in_a_grant_stops_the_load_and_tells_the_line() {
+    let check = |text: &str, part: &str| {
+        let place = Place::new().config(text);
+        let ran = place.edit("docs/a.md", &["--json"]);
+        let (kind, message, _) = ran.error();
+        assert_eq!((ran.code, kind.as_str()), (2, "configuration"), "{message}");
+        assert!(message.contains(part), "{message}");
+        assert_eq!(place.text("docs/a.md"), "old\n");
+    };
+    check(
+        "[[grant]]\nnetwork = true",
+        "config.toml:2:1: unknown field `network`",
+    );
+    check("[[grant]]\nread = ['/etc']", "config.toml:2:");
+    check("[[grant]]\nenvironment = ['A B']", "not a variable's name");
+    check(
+        "[[grant]]\nplugins = ['none']",
+        "a grant: no plugin \"none\" is bundled",
+    );
+    check(
+        "[[grant]]\nplugins = ['ast_edit']",
+        "\"ast_edit\" is part of this program, and grants are for plugins",
+    );
+}
+
+/// Builds a tool that wants this and that.
+fn component_with_wants(folder: &Path) -> Value {
+    let made = done(crate::toolchain::shell(
+        "c",
+        folder,
+        "airlock new dedupe --lang c --json",
+    ));
+    assert_eq!(made["path"], "dedupe");
+    fs::write(
+        folder.join("dedupe/airlock.toml"),
+        "name = 'dedupe'\nversion = '1.2.0'\nauthors = ['Ann <ann@example.com>']\nlicense = 'MIT'\n\
+         description = 'Finds copies'\n\n[wants]\nread = ['**']\nchange = ['docs/', '*.txt']\n\
+         environment = ['LANG']\n\n[[wants.hosts]]\nhost = 'example.com'\n",
+    )
+    .unwrap();
+    done(crate::toolchain::shell(
+        "c",
+        folder,
+        "airlock build dedupe --json",
+    ))
+}
+
+#[test]
+fn inspect_tells_what_a_component_wants_is_granted_and_denied() {
+    let folder = TempDir::new().unwrap();
+    component_with_wants(folder.path());
+    let component = "dedupe/build/dedupe.wasm";
+    fs::write(
+        folder.path().join("config.toml"),
+        format!("[[grant]]\nplugins = ['{component}']\nread = ['**']\nchange = ['docs/']\n"),
+    )
+    .unwrap();
+    let inspect = ["inspect", component, "--config", "config.toml"];
+    let shown = airlock_in(folder.path(), &inspect).run();
+    for line in [
+        "  version  1.2.0",
+        "  authors  Ann <ann@example.com>",
+        "  licenses MIT",
+        "  about    Finds copies",
+        "  granted  workspace: read, and change docs/ that is also in docs/, *.txt while applying; scratch directory; no environment, no network, no other path",
+        "  denied   change *.txt; see the variables LANG; talk to https://example.com while previewing",
+    ] {
+        assert!(
+            shown.stdout.lines().any(|it| it == line),
+            "{line}\n{}",
+            shown.stdout
+        );
+    }
+    let told = airlock_in(folder.path(), &inspect)
+        .arg("--json")
+        .run()
+        .json();
+    assert_eq!(told["metadata"]["name"], "dedupe");
+    assert_eq!(told["metadata"]["licenses"], "MIT");
+    assert_eq!(
+        told["wants"]["hosts"],
+        json!([{"scheme": "https", "host": "example.com", "phase": "preview"}])
+    );
+    assert_eq!(told["grants"]["denied"].as_array().unwrap().len(), 3);
+
+    // What it doesn't want, nobody can grant.
+    fs::write(folder.path().join("notes.md"), "One\n").unwrap();
+    let params = r#"{"path": "notes.md", "line": "Two"}"#;
+    let run = [
+        "run",
+        component,
+        "--params",
+        params,
+        "--apply",
+        "a test says so",
+    ];
+    let ran = airlock_in(folder.path(), &run)
+        .args(&["--grant", "change=**"])
+        .run();
+    assert_ne!(ran.code, 0, "{ran:#?}");
+    let line =
+        "was not allowed to change \"notes.md\": the plugin's own manifest doesn't ask for it";
+    assert!(ran.stderr.contains(line), "{}", ran.stderr);
+    assert_eq!(
+        fs::read_to_string(folder.path().join("notes.md")).unwrap(),
+        "One\n"
+    );
+}
+
+#[test]
+fn help_tells_what_can_be_granted() {
+    let help = airlock(&["help", "run"]).run().stdout;
+    for word in [
+        "read=PATHS",
+        "change=PATHS",
+        "environment=NAME",
+        "real-time",
+        "fresh-randomness",
+    ] {
+        assert!(help.contains(word), "{word} in:\n{help}");
+    }
+}
