@@ -6,6 +6,7 @@ use airlock_desk::configuration::{Problem, Role};
 use airlock_host::Policy;
 use airlock_host::json::Json;
 use airlock_host::tool::{RejectedTool, ToolDefinition, ToolTraits};
+use airlock_host::wants::{About, Wants};
 use airlock_rules::Verdict;
 use serde_json::json;
 
@@ -34,17 +35,25 @@ pub fn add_plugins(examples: &mut Examples) {
         differences,
         world: "airlock:tool/custom-tool@0.1.0".to_owned(),
     };
+    let mut about = About::default();
+    about.set("version", b"1.2.0");
+    let wants = Wants::from_json(r#"{"read":["**"],"change":["*.md"],"secrets":["TOKEN"]}"#);
+    let wants = wants.expect("they can be wanted");
+    let policy = Policy::default().limited_to(&wants);
     let facts = |native: bool| PluginFacts {
         digest: digest().to_string(),
         fit: (!native).then(|| fit(Vec::new())),
         grants: Grants {
-            description: Policy::default().to_string(),
-            workspace: Policy::default().workspace,
+            denied: policy.denied.clone(),
+            description: policy.to_string(),
+            workspace: policy.workspace,
         },
         imports: (!native).then_some(&[]),
+        metadata: (!native).then_some(&about),
         native: native.then_some(true),
         size: (!native).then_some(1),
         state_version: native.then_some(3),
+        wants: (!native).then_some(&wants),
         world_version: (!native).then_some("0.1.0"),
     };
     let tool = ToolDefinition {
