@@ -104,6 +104,7 @@ pub mod policy {
 
 /// What a component says about itself and wants.
 pub mod wants {
+    pub use crate::world::with_wants;
     pub use airlock_model::wants::{About, Scheme, WantedHost, WantedPhase, Wants};
 }
 

@@ -5,6 +5,7 @@
 //! `plugin/fit.rs` determines the version of a component before compiling it.
 
 mod command;
+mod sections;
 mod v0_1;
 
 use std::fmt;
@@ -20,8 +21,9 @@ use wasmtime::{AsContextMut, Store};
 use wasmtime_wasi::p2::bindings::{Command, CommandPre};
 
 use crate::pushing::{PushError, PushRequest};
-pub use command::{COMMAND_TOOL, with_command_tools};
+pub use command::COMMAND_TOOL;
 pub(crate) use command::{CommandLine, CommandOutput};
+pub use sections::{with_command_tools, with_wants};
 
 /// The newest version of the package `airlock:tool` that this host implements.
 pub const WORLD_VERSION: &str = "0.1.0";

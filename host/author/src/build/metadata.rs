@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use airlock_host::wants::Wants;
+use airlock_host::wants::with_wants;
 use anyhow::Context;
 use wasm_encoder::{ComponentSection, CustomSection};
 use wasm_metadata::{AddMetadata, AddMetadataField};
@@ -43,11 +43,10 @@ pub fn add(component: Vec<u8>, project: &Project, about: &ProjectInfo) -> Result
     for (name, fact) in about.about.facts().filter(|(name, _)| *name != "name") {
         append(name, fact);
     }
-    if let Some(wants) = &project.manifest.wants {
-        let wants = serde_json::to_string(wants).map_err(|error| failed(error.into()))?;
-        append(Wants::SECTION, &wants);
-    }
-    Ok(component)
+    Ok(match &project.manifest.wants {
+        Some(wants) => with_wants(component, wants),
+        None => component,
+    })
 }
 
 /// Length of the magic number and the version before the first section.

@@ -9,7 +9,6 @@ use airlock_model::tool::ToolTraits;
 use airlock_model::tool::command::{CommandTool, CommandTools};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use wasm_encoder::{ComponentSection, CustomSection};
 use wasmtime::Store;
 use wasmtime_wasi::I32Exit;
 use wasmtime_wasi::p2::bindings::Command;
@@ -128,19 +127,6 @@ impl Definition {
             traits,
         }
     }
-}
-
-/// Gives a program its own tools, in place of [`COMMAND_TOOL`]. A component that has tools already
-/// can't be loaded with others.
-pub fn with_command_tools(mut component: Vec<u8>, tools: &CommandTools) -> Vec<u8> {
-    // Texts, and schemas that were read before, can always be written.
-    let json = serde_json::to_vec(tools).unwrap_or_default();
-    let section = CustomSection {
-        name: CommandTools::SECTION.into(),
-        data: json.into(),
-    };
-    section.append_to_component(&mut component);
-    component
 }
 
 /// Runs the program.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use airlock_host::regular::read_regular_file;
 use airlock_host::tool::command::{CommandTool, CommandTools};
 use airlock_host::tool::with_command_tools;
+use airlock_host::wants::{Wants, with_wants};
 use serde::Deserialize;
 
 use super::{MAX_PLUGIN_BYTES, module};
@@ -21,6 +22,8 @@ const MAX_BYTES: u64 = 1 << 20;
 struct File {
     /// The program's file, relative to this file's folder.
     program: PathText,
+    /// What the program wants; without it, what the default policy grants.
+    wants: Option<Wants>,
     /// Its tools.
     #[serde(rename = "tool", default)]
     tools: Vec<CommandTool>,
@@ -55,7 +58,13 @@ pub fn component(path: &Path) -> Result<Vec<u8>, Error> {
     };
     let tools = CommandTools::try_from(file.tools);
     let tools = tools.map_err(|error| Error::ToolsFile(Problem::of_file(path, error)))?;
-    Ok(with_command_tools(component, &tools))
+    let component = with_command_tools(component, &tools);
+    let Some(wants) = &file.wants else {
+        return Ok(component);
+    };
+    let checked = wants.check();
+    checked.map_err(|error| Error::ToolsFile(Problem::of_file(path, error)))?;
+    Ok(with_wants(component, wants))
 }
 
 fn below(path: &Path, file: &File) -> PathBuf {
