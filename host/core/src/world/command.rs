@@ -6,7 +6,7 @@
 use airlock_model::content::Content;
 use airlock_model::error::Error;
 use airlock_model::tool::ToolTraits;
-use airlock_model::tool::command::{CommandTool, CommandTools};
+use airlock_model::tool::command::CommandTool;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use wasmtime::Store;
