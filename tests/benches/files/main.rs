@@ -4,6 +4,9 @@
 //! `cargo bench --bench files` prints a table of medians over rounds in which both sides take
 //! turns; `-- --quick` fewer of them, and `-- open` only the calls whose name contains it. The
 //! guest measures its calls itself: neither instances nor the commit count.
+//!
+//! With `-- --granted`, both sides are the host: one with the default grants, and one with grants
+//! for paths.
 
 mod calls;
 mod memory;
@@ -12,7 +15,7 @@ use std::fs;
 use std::path::Path;
 
 use airlock_host::content::CallOutcome;
-use airlock_host::policy::Rehearse;
+use airlock_host::policy::{Pattern, Rehearse};
 use airlock_host::{Plugin, Policy, Resolution, Session};
 use airlock_tests::bare::{self, CustomToolPre, Live, State};
 use airlock_tests::{Tester, component, engine, plugin};
@@ -27,10 +30,11 @@ const ROUNDS: usize = 41;
 const QUICK_ROUNDS: usize = 9;
 
 fn main() {
-    let (mut rounds, mut wanted) = (ROUNDS, String::new());
+    let (mut rounds, mut wanted, mut granted) = (ROUNDS, String::new(), false);
     for argument in std::env::args().skip(1) {
         match argument.as_str() {
             "--quick" => rounds = QUICK_ROUNDS,
+            "--granted" => granted = true,
             // cargo's own.
             "--bench" => {}
             _ => wanted = argument,
@@ -38,7 +42,7 @@ fn main() {
     }
     let runtime = Runtime::new().unwrap();
     runtime.block_on(async {
-        let sides = Sides::new().await;
+        let sides = Sides::new(granted).await;
         println!("| call | phase | bare | ours | ratio (quartiles) | promised |");
         println!("| --- | --- | --- | --- | --- | --- |");
         for case in CALLS.iter().filter(|case| case.name.contains(&wanted)) {
@@ -56,15 +60,18 @@ fn main() {
 struct Sides {
     bare: CustomToolPre<State>,
     plugin: Plugin,
+    /// True to compare the host under grants for paths with the host under the default ones.
+    granted: bool,
 }
 
 impl Sides {
-    async fn new() -> Self {
+    async fn new(granted: bool) -> Self {
         let engine = engine().wasmtime();
         let component = Component::from_file(engine, component("files")).unwrap();
         Self {
             bare: bare::link(&bare::linker(engine), &component),
             plugin: plugin("files").await,
+            granted,
         }
     }
 
@@ -74,12 +81,12 @@ impl Sides {
             // Neither side is always the one that finds the caches cold.
             taken.push(match round % 2 {
                 0 => {
-                    let bare = self.bare(case).await;
+                    let bare = self.base(case, phase).await;
                     (bare, self.ours(case, phase).await)
                 }
                 _ => {
                     let ours = self.ours(case, phase).await;
-                    (self.bare(case).await, ours)
+                    (self.base(case, phase).await, ours)
                 }
             });
         }
@@ -104,7 +111,22 @@ impl Sides {
         )
     }
 
-    /// Nanoseconds for each call.
+    /// Nanoseconds for each call on the side that ours is compared with.
+    async fn base(&self, case: &Case, phase: Phase) -> f64 {
+        match self.granted {
+            true => self.under(Policy::default(), case, phase).await,
+            false => self.bare(case).await,
+        }
+    }
+
+    async fn ours(&self, case: &Case, phase: Phase) -> f64 {
+        let policy = match self.granted {
+            true => path_grants(),
+            false => Policy::default(),
+        };
+        self.under(policy, case, phase).await
+    }
+
     async fn bare(&self, case: &Case) -> f64 {
         let folder = filled(case.listed);
         let mut live = Live::on(engine().wasmtime(), &self.bare, folder.path()).await;
@@ -115,10 +137,9 @@ impl Sides {
         }
     }
 
-    /// The same in this phase.
-    async fn ours(&self, case: &Case, phase: Phase) -> f64 {
+    async fn under(&self, policy: Policy, case: &Case, phase: Phase) -> f64 {
         let folder = filled(case.listed);
-        let session = self.session(folder.path());
+        let session = self.session(folder.path(), policy);
         match phase {
             Phase::Preview => {
                 let outcome = call(&session, case.params(false)).await;
@@ -134,13 +155,21 @@ impl Sides {
     }
 
     /// In which an apply runs once.
-    fn session(&self, folder: &Path) -> Session {
+    fn session(&self, folder: &Path, policy: Policy) -> Session {
         let session = Session::builder().model_decides().workspace(folder);
         // Otherwise the guest's clock would stand still.
-        let plugin = self.plugin.under(Policy::default().with_real_time());
+        let plugin = self.plugin.under(policy.with_real_time());
         let session = session.rehearse(Rehearse::Never).bind(plugin);
         session.open().unwrap()
     }
+}
+
+/// Grants for all that the calls are about, by patterns that have to be compared.
+fn path_grants() -> Policy {
+    let pattern = |text| Pattern::new(text).unwrap();
+    let read = ["docs/**/*.md", "listed/"].map(pattern);
+    let change = ["src/", "file*", "one/", "new*", "*"].map(pattern);
+    Policy::default().with_paths(&read, &change)
 }
 
 /// To measure a call, at once or when an action is applied.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use airlock_host::Resolution;
+use airlock_host::{Policy, Resolution};
 use airlock_tests::bare::Live;
 use airlock_tests::{Tester, engine, peak_memory, reset_peak_memory};
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ async fn bare(sides: &Sides, params: Value) {
 
 async fn ours(sides: &Sides, params: Value) {
     let folder = filled(0);
-    let session = sides.session(folder.path());
+    let session = sides.session(folder.path(), Policy::default());
     call(&session, params).await;
     let resolution = Resolution::apply("a benchmark says so");
     session.resolve(resolution, Tester).await.unwrap();
