@@ -193,8 +193,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "WHEN")]
     pub rehearse: Option<RehearseWhen>,
 
-    /// What the plugin may do, in place of the configured grants (repeatable): read=PATHS,
-    /// change=PATHS, environment=NAME, real-time, fresh-randomness. See `airlock help run`
+    /// What the plugin may do, in place of the configured grants (repeatable): read=PATH,
+    /// change=PATH, environment=NAME, real-time, fresh-randomness. See `airlock help run`
     #[arg(long = "grant", value_name = "GRANT")]
     pub grants: Vec<GrantWord>,
 

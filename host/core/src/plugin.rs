@@ -140,8 +140,8 @@ impl Plugin {
         &self.inner.loaded.about
     }
 
-    /// Returns the authority that the component wants; `None` if it doesn't say. Then it wants what
-    /// the default policy grants.
+    /// Returns the authority that the component wants; `None` if it doesn't say. Then only grants
+    /// limit it.
     pub fn wants(&self) -> Option<&Wants> {
         self.inner.loaded.wants.as_ref()
     }

@@ -194,15 +194,13 @@ impl fmt::Display for PathRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (access, path) = (self.access.as_str(), &self.path);
         write!(f, "was not allowed to {access} {path:?}")?;
-        match self.more {
-            0 => {}
-            1 => f.write_str(", nor once more elsewhere")?,
-            more => write!(f, ", nor {more} times elsewhere")?,
+        if self.more > 0 {
+            write!(f, " (and {} more)", self.more)?;
         }
         if self.is_wanted {
-            write!(f, ": the grant {access}={path} would allow it")
+            write!(f, ": add {access}={path} to its grants to allow it")
         } else {
-            f.write_str(": the plugin's own manifest doesn't ask for it")
+            f.write_str(": the plugin doesn't say that it wants this, so no grant allows it")
         }
     }
 }

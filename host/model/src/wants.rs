@@ -12,7 +12,7 @@ use crate::pattern::Pattern;
 /// its wants and the operator's grants allow.
 ///
 /// A component carries it as JSON in the custom section [`Wants::SECTION`]. Without that section,
-/// a component wants what the default policy grants.
+/// only grants limit it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 #[non_exhaustive]

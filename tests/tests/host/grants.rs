@@ -222,13 +222,13 @@ async fn a_refusal_names_the_grant_that_would_allow_it() {
     assert_eq!(
         told(r#"{"read":["**"]}"#, paths(&["docs/"], &[]), steps.clone()).await,
         [
-            "was not allowed to read \"secret/d.md\", nor once more elsewhere: the grant read=secret/d.md would allow it"
+            "was not allowed to read \"secret/d.md\" (and 1 more): add read=secret/d.md to its grants to allow it"
         ]
     );
     assert_eq!(
         told(r#"{"read":["docs/"]}"#, Policy::default(), steps).await,
         [
-            "was not allowed to read \"secret/d.md\", nor once more elsewhere: the plugin's own manifest doesn't ask for it"
+            "was not allowed to read \"secret/d.md\" (and 1 more): the plugin doesn't say that it wants this, so no grant allows it"
         ]
     );
 }

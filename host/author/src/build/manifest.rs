@@ -25,7 +25,7 @@ pub struct Manifest {
     pub license: Option<String>,
     pub homepage: Option<String>,
     pub description: Option<String>,
-    /// What the tool wants to be allowed; `None` for the default of hosts.
+    /// What the tool wants to be allowed; `None` if only grants limit it.
     pub wants: Option<Wants>,
     pub c: C,
 }

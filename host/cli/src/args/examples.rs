@@ -61,14 +61,15 @@ Examples:
 
 pub const GRANTS: &str = "\
 What a plugin may do, with `--grant`, in place of the configured grants:
-  read=PATHS         read these paths; without this, everything
-  change=PATHS       change these paths while applying, and read them; nothing if PATHS is empty;
-                     without this, the paths of read=
-  environment=NAME   see this variable
-  real-time          have clocks that run while applying
-  fresh-randomness   have random numbers of its own while applying
-PATHS is a name at any depth (*.md), all in a directory (docs/), or a path (docs/**/*.md). With the
-last two, an apply may differ from its preview; then nothing is changed, and you decide again.";
+  read=PATH          read this path
+  change=PATH        change this path while applying, and read it
+  environment=NAME   see this environment variable
+  real-time          see the real clock while applying
+  fresh-randomness   get fresh random numbers while applying
+Without read= and change=, everything can be read, and changed while applying. With one of them,
+only what they name. PATH is a name at any depth (*.md), everything in a directory (docs/), a path
+(docs/**/*.md), or everything (**); quote it for the shell. With real-time or fresh-randomness, an
+apply may differ from its preview; then nothing is changed, and you decide again.";
 
 pub const NOTIFY: &str = "\
 The command of `--notify` is run by `sh`, with one JSON object on its standard input and in its

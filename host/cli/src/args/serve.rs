@@ -60,8 +60,8 @@ pub struct ServeArgs {
     #[arg(long, value_name = "WHEN")]
     pub rehearse: Option<RehearseWhen>,
 
-    /// What all plugins may do, in place of the configured grants (repeatable): read=PATHS,
-    /// change=PATHS, environment=NAME, real-time, fresh-randomness. See `airlock help run`
+    /// What all plugins may do, in place of the configured grants (repeatable): read=PATH,
+    /// change=PATH, environment=NAME, real-time, fresh-randomness. See `airlock help run`
     #[arg(long = "grant", value_name = "GRANT")]
     pub grants: Vec<GrantWord>,
 

@@ -114,7 +114,7 @@ fn facts_of_plugin(plugin: &Plugin, policy: &Policy) -> Facts {
 }
 
 /// Said of a component without a manifest of its wants.
-const WANTS_UNSAID: &str = "it doesn't say, so it is granted the default";
+const WANTS_UNSAID: &str = "not said; only the grants limit it";
 
 fn describe_plugin<'a>(plugin: &'a Plugin, policy: &Policy) -> PluginFacts<'a> {
     PluginFacts {

@@ -59,7 +59,7 @@ impl Place {
 #[test]
 fn a_plugin_changes_and_reads_what_the_command_line_grants() {
     let place = Place::new();
-    let grant = ["--grant", "change=docs/"];
+    let grant = ["--grant", "read=**", "--grant", "change=docs/"];
     let edited = place.edit("docs/a.md", &grant);
     assert_eq!(edited.code, 0, "{edited:#?}");
     assert_eq!(place.text("docs/a.md"), "new\n");
@@ -72,7 +72,7 @@ fn a_plugin_changes_and_reads_what_the_command_line_grants() {
     let refused = place.edit("notes/b.md", &grant);
     assert_ne!(refused.code, 0, "{refused:#?}");
     assert_eq!(place.text("notes/b.md"), "old\n");
-    let line = "note: the tool was not allowed to change \"notes/b.md\": the grant change=notes/b.md would allow it";
+    let line = "note: the tool was not allowed to change \"notes/b.md\": add change=notes/b.md to its grants to allow it";
     assert!(refused.stderr.contains(line), "{}", refused.stderr);
 
     let unread = place.edit("notes/b.md", &["--grant", "read=docs/"]);
@@ -92,7 +92,7 @@ fn a_plugin_changes_and_reads_what_the_command_line_grants() {
 #[test]
 fn the_first_grant_that_is_about_a_plugin_counts() {
     let place = Place::new()
-        .config("[[grant]]\nplugins = ['files']\nchange = ['docs/']\n\n[[grant]]\nchange = []\n");
+        .config("[[grant]]\nplugins = ['files']\nchange = ['docs/']\n\n[[grant]]\nread = ['**']\n");
     assert_eq!(place.edit("docs/a.md", &[]).code, 0);
     assert_ne!(place.edit("notes/b.md", &[]).code, 0);
     // The command line replaces them.
@@ -100,7 +100,7 @@ fn the_first_grant_that_is_about_a_plugin_counts() {
         place.edit("notes/b.md", &["--grant", "change=notes/"]).code,
         0
     );
-    let place = Place::new().config("[[grant]]\nplugins = ['scripts']\n[[grant]]\nchange = []\n");
+    let place = Place::new().config("[[grant]]\nplugins = ['scripts']\n[[grant]]\nread = ['**']\n");
     assert_ne!(place.edit("docs/a.md", &[]).code, 0);
 }
 
@@ -206,7 +206,7 @@ fn inspect_tells_what_a_component_wants_is_granted_and_denied() {
         .run();
     assert_ne!(ran.code, 0, "{ran:#?}");
     let line =
-        "was not allowed to change \"notes.md\": the plugin's own manifest doesn't ask for it";
+        "was not allowed to change \"notes.md\": the plugin doesn't say that it wants this, so no grant allows it";
     assert!(ran.stderr.contains(line), "{}", ran.stderr);
     assert_eq!(
         fs::read_to_string(folder.path().join("notes.md")).unwrap(),
@@ -218,8 +218,8 @@ fn inspect_tells_what_a_component_wants_is_granted_and_denied() {
 fn help_tells_what_can_be_granted() {
     let help = airlock(&["help", "run"]).run().stdout;
     for word in [
-        "read=PATHS",
-        "change=PATHS",
+        "read=PATH",
+        "change=PATH",
         "environment=NAME",
         "real-time",
         "fresh-randomness",

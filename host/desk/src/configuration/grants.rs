@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use airlock_host::Policy;
-use airlock_host::policy::{Paths, Pattern, VariableName};
+use airlock_host::policy::{Pattern, VariableName};
 use airlock_rules::PluginName;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,11 +22,11 @@ pub struct Grant {
     /// The plugins that get it; without any, all
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plugins: Vec<PluginName>,
-    /// The paths that can be read. Without `change`, these can be changed, too
+    /// The paths that can be read. Without it, nothing; without `change` either, everything
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<Vec<Pattern>>,
-    /// The paths that can be changed while applying, and read; [] for none. Without `read`,
-    /// everything can be read
+    /// The paths that can be changed while applying, and read. Without it, nothing; without `read`
+    /// either, everything
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<Vec<Pattern>>,
     /// The environment variables that plugins see
@@ -112,17 +112,10 @@ impl Grant {
     }
 
     fn to_policy(&self) -> Policy {
-        let change = self.change.as_ref().or(self.read.as_ref());
         let mut policy = Policy::default().with_environment(self.environment.iter().cloned());
-        if let Some(change) = change {
-            let read = self.read.as_deref().unwrap_or_default();
-            policy = policy.with_paths(read, change);
-            if self.read.is_none() {
-                policy.read = Paths::default();
-                policy.workspace = policy
-                    .workspace
-                    .max(airlock_host::policy::WorkspaceGrant::Read);
-            }
+        if self.read.is_some() || self.change.is_some() {
+            let paths = |paths: &Option<Vec<Pattern>>| paths.clone().unwrap_or_default();
+            policy = policy.with_paths(&paths(&self.read), &paths(&self.change));
         }
         policy.real_time = self.real_time;
         policy.fresh_randomness = self.fresh_randomness;
@@ -171,22 +164,21 @@ mod tests {
             let (granted, _) = policy.split_once("; scratch").unwrap();
             assert_eq!(granted, told, "{grant}");
         };
-        check(&["real-time"], "workspace: read, and change while applying");
         check(
-            &["read=docs/"],
-            "workspace: read docs/, and change docs/ while applying",
+            &["real-time"],
+            "workspace: read, and change while applying",
         );
+        check(&["read=docs/"], "workspace: read docs/");
+        check(&["read=**"], "workspace: read");
         check(
             &["change=docs/", "change=*.md"],
-            "workspace: read, and change docs/, *.md while applying",
+            "workspace: read docs/, *.md, and change docs/, *.md while applying",
         );
         check(
-            &["read=src/", "change=docs/"],
-            "workspace: read src/, docs/, and change docs/ while applying",
+            &["read=**", "change=docs/"],
+            "workspace: read, and change docs/ while applying",
         );
-        check(&["change="], "workspace: read");
-        check(&["read=docs/", "change="], "workspace: read docs/");
-        check(&["read=", "change="], "workspace: none");
+        check(&["read="], "workspace: none");
         assert_eq!(Grant::of_words([]), None);
         for wrong in ["network", "read=/etc", "environment=A B", "real-time=yes"] {
             assert!(wrong.parse::<GrantWord>().is_err(), "{wrong}");
