@@ -190,6 +190,14 @@ impl PathAccess {
     }
 }
 
+/// Checks that a path, which a guest may have chosen, means nothing else as a pattern or in a shell.
+fn is_word(path: &str) -> bool {
+    !path.is_empty()
+        && path
+            .chars()
+            .all(|it| it.is_ascii_alphanumeric() || "._/-".contains(it))
+}
+
 impl fmt::Display for PathRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (access, path) = (self.access.as_str(), &self.path);
@@ -197,8 +205,12 @@ impl fmt::Display for PathRefusal {
         if self.more > 0 {
             write!(f, " (and {} more)", self.more)?;
         }
-        if self.is_wanted {
-            write!(f, ": add {access}={path} to its grants to allow it")
+        if self.is_wanted && is_word(path) {
+            // A pattern without a slash would be for a name at any depth.
+            let here = if path.contains('/') { "" } else { "./" };
+            write!(f, ": add {access}={here}{path} to its grants to allow it")
+        } else if self.is_wanted {
+            write!(f, ": a grant {access}=PATH would allow it")
         } else {
             f.write_str(": the plugin doesn't say that it wants this, so no grant allows it")
         }

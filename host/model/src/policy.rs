@@ -11,6 +11,7 @@ pub use crate::pattern::Pattern;
 pub use crate::wants::VariableName;
 use crate::wants::Wants;
 pub use paths::Paths;
+pub(crate) use paths::{SHOWN, shown};
 
 /// The purpose of a call into a guest, which determines what the sandbox allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -80,7 +81,9 @@ pub enum WorkspaceGrant {
 ///
 /// Serializes as an object with a field for each kind of grant. Deserializing fails for a kind that
 /// this version doesn't know.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+///
+/// Two policies are equal if they grant the same.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Policy {
@@ -111,6 +114,18 @@ pub struct Policy {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
 }
+
+impl PartialEq for Policy {
+    fn eq(&self, other: &Self) -> bool {
+        let grants = |it: &Self| (it.workspace, it.rehearse, it.real_time, it.fresh_randomness);
+        grants(self) == grants(other)
+            && self.read == other.read
+            && self.change == other.change
+            && self.environment == other.environment
+    }
+}
+
+impl Eq for Policy {}
 
 fn is_false(value: &bool) -> bool {
     !value

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::pattern::Pattern;
+use crate::policy::{SHOWN, shown};
 
 /// The authority that a component wants. Wanting something grants nothing: a plugin gets what both
 /// its wants and the operator's grants allow.
@@ -97,6 +98,9 @@ impl Wants {
     /// The most patterns, variables, hosts and secrets together.
     pub const MOST: usize = 64;
 
+    /// The most bytes of all patterns together.
+    pub const MOST_BYTES: usize = 4096;
+
     /// Reads the contents of a section.
     ///
     /// # Errors
@@ -121,6 +125,14 @@ impl Wants {
             return Err(format!(
                 "it lists {count} paths, variables, hosts and secrets; the limit is {}",
                 Self::MOST
+            ));
+        }
+        let patterns = self.read.iter().chain(&self.change);
+        let bytes: usize = patterns.map(|it| it.as_str().len()).sum();
+        if bytes > Self::MOST_BYTES {
+            return Err(format!(
+                "its paths have {bytes} bytes; the limit is {}",
+                Self::MOST_BYTES
             ));
         }
         self.hosts.iter().try_for_each(WantedHost::check)
@@ -216,15 +228,19 @@ impl Wants {
     /// Returns the wants in words, a clause for each kind.
     pub(crate) fn clauses(&self) -> Vec<String> {
         let mut clauses = Vec::new();
-        let listed = |what: &str, names: Vec<String>| format!("{what} {}", names.join(", "));
-        let patterns = |patterns: &[Pattern]| -> Vec<String> {
-            patterns.iter().map(|it| it.as_str().to_owned()).collect()
+        let listed = |what: &str, mut names: Vec<String>| {
+            let more = names.len().saturating_sub(SHOWN);
+            names.truncate(SHOWN);
+            if more > 0 {
+                names.push(format!("and {more} more"));
+            }
+            format!("{what} {}", names.join(", "))
         };
         if !self.read.is_empty() {
-            clauses.push(listed("read", patterns(&self.read)));
+            clauses.push(format!("read {}", shown(&self.read)));
         }
         if !self.change.is_empty() {
-            clauses.push(listed("change", patterns(&self.change)));
+            clauses.push(format!("change {}", shown(&self.change)));
         }
         let names =
             |names: &BTreeSet<VariableName>| names.iter().map(ToString::to_string).collect();
@@ -352,6 +368,8 @@ mod tests {
             r#"{"hosts":[{"host":"a","methods":["get"]}]}"#,
             "not an HTTP method",
         );
+        let long = serde_json::json!({ "read": vec!["a".repeat(999); 5] }).to_string();
+        check(&long, "4995 bytes; the limit is 4096");
         let many = vec!["a"; 65];
         let json = serde_json::json!({ "read": many }).to_string();
         check(

@@ -87,7 +87,7 @@ impl Block {
     pub fn grants(grants: &Policy) -> Self {
         let mut usual = Policy::default();
         usual.rehearse = grants.rehearse;
-        if *grants == usual {
+        if *grants == usual && grants.denied.is_empty() {
             return Block::new();
         }
         let block = Block::new().named(Role::Faint, "granted:", &grants.to_string(), 2);

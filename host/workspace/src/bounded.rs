@@ -5,8 +5,29 @@ use std::io;
 use rustix::io::Errno;
 
 use crate::bounds::{Access, Bounds};
+use crate::lower::Kind;
 use crate::tree::{At, Tree};
 use crate::view::moved_path;
+
+/// What can be seen of the object at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sight {
+    Everything,
+    /// A directory, since it leads to something that can be seen.
+    Directory,
+    Nothing,
+}
+
+impl Sight {
+    /// Returns whether an object of this kind can be seen.
+    pub fn shows(self, kind: Kind) -> bool {
+        match self {
+            Sight::Everything => true,
+            Sight::Directory => kind == Kind::Directory,
+            Sight::Nothing => false,
+        }
+    }
+}
 
 /// The paths of an object: in the layer, and in the real folder before the layer moved it.
 pub(crate) struct Paths {
@@ -46,30 +67,57 @@ impl Paths {
         self.now.iter().chain(&self.before).map(String::as_str)
     }
 
-    /// Refuses an object that can be neither read nor changed, and doesn't lead to one either.
-    pub fn check_seen(&self, bounds: &dyn Bounds) -> io::Result<()> {
-        self.check(bounds, Access::Read, |path| is_seen(bounds, path))
+    /// Returns what can be seen here, and notes what is out of bounds.
+    pub fn sight(&self, bounds: &dyn Bounds) -> Sight {
+        let is_within = |path: &str| bounds.allows(Access::Read, path);
+        if self.all().all(is_within) {
+            return Sight::Everything;
+        }
+        let is_way = |path: &str| is_within(path) || bounds.leads_from(path);
+        match self.all().find(|path| !is_way(path)) {
+            None => Sight::Directory,
+            Some(path) => {
+                bounds.denied(Access::Read, path);
+                Sight::Nothing
+            }
+        }
     }
 
-    pub fn is_seen(&self, bounds: &dyn Bounds) -> bool {
-        self.all().all(|path| is_seen(bounds, path))
+    /// Notes that an object that is there was not shown.
+    pub fn note_hidden(&self, bounds: &dyn Bounds) {
+        let is_hidden = |path: &&str| !bounds.allows(Access::Read, path);
+        if let Some(path) = self.all().find(is_hidden) {
+            bounds.denied(Access::Read, path);
+        }
+    }
+
+    /// Returns whether an object of this kind is shown in a listing.
+    pub fn is_listed(&self, bounds: &dyn Bounds, kind: Kind) -> bool {
+        let is_way = |path: &str| kind == Kind::Directory && bounds.leads_from(path);
+        self.all()
+            .all(|path| bounds.allows(Access::Read, path) || is_way(path))
+    }
+
+    /// Returns whether everything in this directory can be read.
+    pub fn is_covered(&self, bounds: &dyn Bounds) -> bool {
+        self.all().all(|path| bounds.covers(Access::Read, path))
     }
 
     pub fn check_access(&self, bounds: &dyn Bounds, access: Access) -> io::Result<()> {
         self.check(bounds, access, |path| bounds.allows(access, path))
     }
 
-    /// Refuses a new directory, unless it or something below it may be changed.
+    /// Refuses a new directory, unless it or everything in it may be changed.
     pub fn check_new_directory(&self, bounds: &dyn Bounds) -> io::Result<()> {
         let access = Access::Change;
-        let may_make = |path: &str| bounds.allows(access, path) || bounds.leads_from(access, path);
+        let may_make = |path: &str| bounds.allows(access, path) || bounds.covers(access, path);
         self.check(bounds, access, may_make)
     }
 
     /// Refuses to move a directory with everything in it, unless all of it may be changed. The
     /// error is the one for which programs move the files one by one.
     pub fn check_moved(&self, bounds: &dyn Bounds) -> io::Result<()> {
-        if self.all().all(|path| bounds.covers(path)) {
+        if self.all().all(|path| bounds.covers(Access::Change, path)) {
             Ok(())
         } else {
             Err(Errno::XDEV.into())
@@ -90,8 +138,4 @@ impl Paths {
             }
         }
     }
-}
-
-fn is_seen(bounds: &dyn Bounds, path: &str) -> bool {
-    bounds.allows(Access::Read, path) || bounds.leads_from(Access::Read, path)
 }

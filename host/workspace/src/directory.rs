@@ -147,7 +147,13 @@ impl Directory {
                 _ => paths.check_access(bounds, Access::Change),
             },
         )?;
-        let directory = state.own_directory(&self.held.view, &directory)?;
+        // What is out of bounds looks missing.
+        let view = &self.held.view;
+        if self.held.bounds.is_some() && state.tree.child(&view.lower, &directory, &name)?.is_some()
+        {
+            return Err(Errno::EXIST.into());
+        }
+        let directory = state.own_directory(view, &directory)?;
         state.tree.check_length(directory, &name)?;
         Ok((directory, name))
     }
@@ -161,13 +167,15 @@ impl Directory {
         let mut state = view.state();
         let link = LastLink::followed(follow);
         if let Some(at) = state.quick(&view.lower, &self.held, path, link)? {
-            return match at {
-                At::Lower(_, now) => Ok(Metadata::known(&state, &at, Some(now))),
-                At::Node(_) => Metadata::of(&state, &view.lower, &at),
+            let found = match at {
+                At::Lower(_, now) => Metadata::known(&state, &at, Some(now)),
+                At::Node(_) => Metadata::of(&state, &view.lower, &at)?,
             };
+            return Ok(self.masked(&state, &at, found));
         }
         let at = state.find_by_names(&view.lower, &self.held, path, link)?;
-        Metadata::of(&state, &view.lower, &at)
+        let found = Metadata::of(&state, &view.lower, &at)?;
+        Ok(self.masked(&state, &at, found))
     }
 
     /// Returns the metadata of the directory.
@@ -177,7 +185,21 @@ impl Directory {
     pub fn metadata(&self) -> io::Result<Metadata> {
         let state = self.held.view.state();
         let at = state.at(&self.held)?;
-        Metadata::of(&state, &self.held.view.lower, &at)
+        let found = Metadata::of(&state, &self.held.view.lower, &at)?;
+        Ok(self.masked(&state, &at, found))
+    }
+
+    /// Hides what the metadata of a directory tells about things in it that are out of bounds.
+    fn masked(&self, state: &State, at: &At, found: Metadata) -> Metadata {
+        match &self.held.bounds {
+            Some(bounds)
+                if found.kind == Kind::Directory
+                    && !Paths::of(&state.tree, at).is_covered(&**bounds) =>
+            {
+                found.without_contents()
+            }
+            _ => found,
+        }
     }
 
     /// Lists the names in the directory.
@@ -191,9 +213,11 @@ impl Directory {
         let mut listing = state.list(&view.lower, &at)?;
         if let Some(bounds) = &self.held.bounds {
             let paths = Paths::of(&state.tree, &at);
+            // A count of names would tell how many there are out of bounds.
+            listing.left_out = 0;
             listing
                 .entries
-                .retain(|entry| paths.join(&entry.name).is_seen(&**bounds));
+                .retain(|entry| paths.join(&entry.name).is_listed(&**bounds, entry.kind));
         }
         Ok(listing)
     }
@@ -299,7 +323,13 @@ impl Directory {
         let Some((directory, _)) = spot.place.filter(|_| !path.ends_with('/')) else {
             return Err(Errno::INVAL.into());
         };
-        self.held.check(&state, Access::Change, &at)?;
+        let is_new = matches!(&at, At::Node(id) if state.tree.node(*id).origin.is_none());
+        if is_new {
+            let paths = || Paths::of(&state.tree, &at);
+            self.held.check_paths(paths, Paths::check_new_directory)?;
+        } else {
+            self.held.check(&state, Access::Change, &at)?;
+        }
         if !state.is_empty(&view.lower, &at)? {
             return Err(Errno::NOTEMPTY.into());
         }

@@ -72,6 +72,20 @@ impl Metadata {
     }
 }
 
+impl Metadata {
+    /// Returns this metadata of a directory without what changes with its contents.
+    pub(crate) fn without_contents(self) -> Self {
+        Self {
+            size: 0,
+            links: 2,
+            accessed: UNIX_EPOCH,
+            modified: UNIX_EPOCH,
+            changed: UNIX_EPOCH,
+            ..self
+        }
+    }
+}
+
 /// Returns the path of the object in the real folder and the stamp that was seen first.
 fn origin<'a>(state: &'a State, at: &'a At) -> Option<(&'a str, Stamp)> {
     match at {

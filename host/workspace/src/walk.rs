@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use crate::bounded::Paths;
+use crate::bounded::{Paths, Sight};
 use crate::bounds::Bounds;
 use crate::lower::{Kind, Lower, OpenedToRead};
 use crate::path::{is_private, join};
@@ -109,17 +109,28 @@ impl Walk<'_> {
             }
             let directory = stack.last().map_or(start, |(at, _)| at).clone();
             let found = if is_private(&name) {
+                self.reads.looked_up(self.tree, &directory, &name, None);
                 None
             } else {
                 let found = self.tree.child(self.lower, &directory, &name)?;
-                match &found {
-                    Some(found) => self.check_seen(|tree| Paths::of(tree, found))?,
-                    None => self.check_seen(|tree| Paths::of(tree, &directory).join(&name))?,
+                let sight = self.sight(|tree| match &found {
+                    Some(found) => Paths::of(tree, found),
+                    None => Paths::of(tree, &directory).join(&name),
+                });
+                let kind = found.as_ref().map(|found| self.tree.kind(found));
+                match (sight, kind) {
+                    (Sight::Nothing, _) => return Err(Errno::ACCESS.into()),
+                    (sight, Some(kind)) if !sight.shows(kind) => {
+                        self.hide(|tree| Paths::of(tree, &directory).join(&name));
+                        None
+                    }
+                    _ => {
+                        self.reads
+                            .looked_up(self.tree, &directory, &name, found.as_ref());
+                        found
+                    }
                 }
-                found
             };
-            self.reads
-                .looked_up(self.tree, &directory, &name, found.as_ref());
             let Some(found) = found else {
                 return if last {
                     Ok(Spot {
@@ -177,13 +188,17 @@ impl Walk<'_> {
             Plain::Node(id) => return Some(self.seen(id)),
             Plain::Real(real) => real,
         };
-        if let Err(error) = self.check_seen(|tree| Paths::of_real(tree, &real)) {
-            return Some(Err(error));
+        let sight = self.sight(|tree| Paths::of_real(tree, &real));
+        if sight == Sight::Nothing {
+            return Some(Err(Errno::ACCESS.into()));
         }
         let stamp = match self.lower.look(&real) {
             Ok(stamp) => stamp,
             Err(error) => return self.missing(real, &error),
         };
+        if !sight.shows(stamp.kind) {
+            return Some(Err(self.hide(|tree| Paths::of_real(tree, &real))));
+        }
         if follow && stamp.kind == Kind::Link {
             return None;
         }
@@ -215,13 +230,19 @@ impl Walk<'_> {
             Plain::Node(id) => return Some(self.seen(id).map(|at| (at, None))),
             Plain::Real(real) => real,
         };
-        if let Err(error) = self.check_seen(|tree| Paths::of_real(tree, &real)) {
-            return Some(Err(error));
+        let sight = self.sight(|tree| Paths::of_real(tree, &real));
+        if sight == Sight::Nothing {
+            return Some(Err(Errno::ACCESS.into()));
         }
         let OpenedToRead { file, stamp } = match self.lower.open_to_read(&real) {
             Ok(opened) => opened,
+            // Only what can be read may fail for its own reasons.
+            Err(_) if sight == Sight::Directory => return None,
             Err(error) => return self.missing(real, &error),
         };
+        if !sight.shows(stamp.kind) {
+            return Some(Err(self.hide(|tree| Paths::of_real(tree, &real))));
+        }
         let found = At::Lower(Arc::from(real), stamp);
         if stamp.kind == Kind::File {
             return Some(Ok((found, Some(file))));
@@ -230,17 +251,29 @@ impl Walk<'_> {
         Some(Ok((found, None)))
     }
 
-    /// Refuses what is out of bounds and doesn't lead to anything within them.
-    fn check_seen(&self, paths: impl FnOnce(&Tree) -> Paths) -> io::Result<()> {
+    /// Returns what can be seen at these paths.
+    fn sight(&self, paths: impl FnOnce(&Tree) -> Paths) -> Sight {
         match self.bounds {
-            None => Ok(()),
-            Some(bounds) => paths(self.tree).check_seen(bounds),
+            None => Sight::Everything,
+            Some(bounds) => paths(self.tree).sight(bounds),
         }
     }
 
     fn seen(&self, id: NodeId) -> io::Result<At> {
         let at = At::Node(id);
-        self.check_seen(|tree| Paths::of(tree, &at)).map(|()| at)
+        match self.sight(|tree| Paths::of(tree, &at)) {
+            Sight::Nothing => Err(Errno::ACCESS.into()),
+            sight if sight.shows(self.tree.kind(&at)) => Ok(at),
+            _ => Err(self.hide(|tree| Paths::of(tree, &at))),
+        }
+    }
+
+    /// Notes what is hidden. Returns the error for something that is missing.
+    fn hide(&self, paths: impl FnOnce(&Tree) -> Paths) -> io::Error {
+        if let Some(bounds) = self.bounds {
+            paths(self.tree).note_hidden(bounds);
+        }
+        Errno::NOENT.into()
     }
 
     /// Resolves a path of plain names, as far as possible without the real folder.

@@ -29,25 +29,25 @@ use crate::terminal::size::thousands;
 pub const NAMES: usize = 8;
 
 pub async fn inspect(
-    plugin: &OsStr,
+    named: &OsStr,
     config: Option<PathBuf>,
     limits: Limits,
     verbose: u8,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
     let (interrupt, progress) = (Interrupt::watch(), Progress::new(verbose));
-    let loaded = load::load(plugin, limits, &interrupt, &progress).await;
+    let loaded = load::load(named, limits, &interrupt, &progress).await;
     let loaded = match loaded {
         Ok(loaded) => loaded,
         #[cfg(feature = "author")]
-        Err(failure) => return misfit::explain(plugin, failure, out),
+        Err(failure) => return misfit::explain(named, failure, out),
         #[cfg(not(feature = "author"))]
         Err(failure) => return Err(failure),
     };
     let settings = configured::settings(&OperatorFiles::new(config), &Given::default())?;
     let policy = match &loaded {
-        Loaded::Plugin(plugin) => plugin.effective_policy(settings.policy(&loaded)),
-        Loaded::Native(_) => settings.policy(&loaded),
+        Loaded::Plugin(plugin) => plugin.effective_policy(settings.policy(&loaded, named)),
+        Loaded::Native(_) => settings.policy(&loaded, named),
     };
     let title = Line::new().with_role(Role::Title, loaded.name());
     let (facts, about) = match &loaded {

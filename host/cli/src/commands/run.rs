@@ -229,7 +229,7 @@ fn open(
     };
     let session = session.observer(move |_, event| progress.observe(event));
     Ok(loaded
-        .bind_to(session, request.settings.policy(loaded))
+        .bind_to(session, request.settings.policy(loaded, &request.plugin))
         .open()?)
 }
 

@@ -205,8 +205,7 @@ fn inspect_tells_what_a_component_wants_is_granted_and_denied() {
         .args(&["--grant", "change=**"])
         .run();
     assert_ne!(ran.code, 0, "{ran:#?}");
-    let line =
-        "was not allowed to change \"notes.md\": the plugin doesn't say that it wants this, so no grant allows it";
+    let line = "was not allowed to change \"notes.md\": the plugin doesn't say that it wants this, so no grant allows it";
     assert!(ran.stderr.contains(line), "{}", ran.stderr);
     assert_eq!(
         fs::read_to_string(folder.path().join("notes.md")).unwrap(),

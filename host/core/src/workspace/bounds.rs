@@ -47,15 +47,15 @@ impl Bounds for PathBounds {
         allows(&self.granted, access, path)
     }
 
-    fn leads_from(&self, access: Access, directory: &str) -> bool {
-        match access {
-            Access::Read => self.granted.read.leads_from(directory),
-            Access::Change => self.granted.change.leads_from(directory),
-        }
+    fn leads_from(&self, directory: &str) -> bool {
+        self.granted.read.leads_from(directory)
     }
 
-    fn covers(&self, directory: &str) -> bool {
-        self.granted.change.covers(directory)
+    fn covers(&self, access: Access, directory: &str) -> bool {
+        match access {
+            Access::Read => self.granted.read.covers(directory),
+            Access::Change => self.granted.change.covers(directory),
+        }
     }
 
     fn denied(&self, access: Access, path: &str) {

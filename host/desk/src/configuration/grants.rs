@@ -1,7 +1,9 @@
 //! What an operator grants plugins.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use airlock_host::Policy;
@@ -22,6 +24,10 @@ pub struct Grant {
     /// The plugins that get it; without any, all
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plugins: Vec<PluginName>,
+    /// The files that `plugins` names. What is loaded from one has the grant, whatever its bytes are
+    /// by now.
+    #[serde(skip)]
+    pub(super) files: Vec<PathBuf>,
     /// The paths that can be read. Without it, nothing; without `change` either, everything
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<Vec<Pattern>>,
@@ -97,14 +103,20 @@ impl Grant {
         Some(grant)
     }
 
-    /// Returns the policy of a plugin that these grants are for. Native tools are part of the host
-    /// and have the default policy.
-    pub fn policy(grants: &[Self], loaded: &Loaded) -> Policy {
+    /// Returns the policy of a plugin that these grants are for, and that was loaded by this name or
+    /// path. Native tools are part of the host and have the default policy.
+    pub fn policy(grants: &[Self], loaded: &Loaded, named: &OsStr) -> Policy {
         let Loaded::Plugin(plugin) = loaded else {
             return Policy::default();
         };
         let digest = PluginName::Digest(plugin.digest());
-        let is_about = |it: &&Self| it.plugins.is_empty() || it.plugins.contains(&digest);
+        let file = Path::new(named).canonicalize().ok();
+        let is_from = |it: &PathBuf| it == Path::new(named) || it.canonicalize().ok() == file;
+        let is_about = |it: &&Self| {
+            it.plugins.is_empty()
+                || it.plugins.contains(&digest)
+                || (file.is_some() && it.files.iter().any(is_from))
+        };
         grants
             .iter()
             .find(is_about)
@@ -164,10 +176,7 @@ mod tests {
             let (granted, _) = policy.split_once("; scratch").unwrap();
             assert_eq!(granted, told, "{grant}");
         };
-        check(
-            &["real-time"],
-            "workspace: read, and change while applying",
-        );
+        check(&["real-time"], "workspace: read, and change while applying");
         check(&["read=docs/"], "workspace: read docs/");
         check(&["read=**"], "workspace: read");
         check(

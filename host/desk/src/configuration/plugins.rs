@@ -1,9 +1,9 @@
 //! The plugins that rules are about, by the digests of their bytes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use airlock_host::digest::Digest;
-use airlock_rules::{PluginName, resolve_names, resolve_plugins};
+use airlock_rules::{PluginName, Rule, resolve_names, resolve_plugins};
 
 use super::operator::{Checked, below};
 use super::places::Role;
@@ -21,16 +21,12 @@ pub(super) fn resolve(checked: &mut [Checked], catalog: Catalog) {
         };
         let of_rules = file.rules.iter().flat_map(|rule| &rule.plugins);
         let named = of_rules.chain(file.grants.iter().flatten().flat_map(|it| &it.plugins));
-        let components = named.filter_map(|plugin| match plugin {
-            PluginName::File(path) => {
-                Some(below(&one.path, &PathText::try_from(path.clone()).ok()?))
-            }
-            _ => None,
-        });
-        file.components = components.collect();
+        let named: Vec<PluginName> = named.cloned().collect();
+        file.components = files(&one.path, &named);
         let digest_of = |plugin: &PluginName| digest_of(one.role, &one.path, plugin, catalog);
         let mut problems = resolve_plugins(&mut file.rules, digest_of);
         for grant in file.grants.iter_mut().flatten() {
+            grant.files = files(&one.path, &grant.plugins);
             let of_grant = resolve_names(&mut grant.plugins, |plugin| match plugin {
                 PluginName::Bundled(name) if is_native(name, catalog) => Err(format!(
                     "{name:?} is part of this program, and grants are for plugins"
@@ -43,6 +39,15 @@ pub(super) fn resolve(checked: &mut [Checked], catalog: Catalog) {
         one.problems
             .extend(problems.map(|it| Problem::of_file(&one.path, it)));
     }
+}
+
+/// Returns the files among these plugins.
+fn files(file: &Path, plugins: &[PluginName]) -> Vec<PathBuf> {
+    let files = plugins.iter().filter_map(|plugin| match plugin {
+        PluginName::File(path) => Some(below(file, &PathText::try_from(path.clone()).ok()?)),
+        _ => None,
+    });
+    files.collect()
 }
 
 fn is_native(name: &str, catalog: Catalog) -> bool {
@@ -103,11 +108,16 @@ pub(super) fn note_unknown_digests(checked: &mut [Checked], catalog: Catalog) {
     }
     for one in checked {
         let rules = one.file.iter().flat_map(|file| &file.rules);
-        let named = rules.flat_map(|rule| rule.plugins.iter().map(move |plugin| (rule, plugin)));
-        let unknown = named.filter_map(|(rule, plugin)| match plugin {
+        let of_rule = |rule: &Rule| format!("rule {:?}", rule.name);
+        let rules = rules.flat_map(|rule| rule.plugins.iter().map(move |it| (of_rule(rule), it)));
+        let grants = one
+            .file
+            .iter()
+            .flat_map(|file| file.grants.iter().flatten());
+        let grants = grants.flat_map(|it| it.plugins.iter().map(|it| ("a grant".to_owned(), it)));
+        let unknown = rules.chain(grants).filter_map(|(of, plugin)| match plugin {
             PluginName::Digest(digest) if !known.contains(digest) => Some(format!(
-                "rule {:?} is about {digest}: no plugin has it that is bundled, or named in `plugins`",
-                rule.name
+                "{of} is about {digest}: no plugin has it that is bundled, or named in `plugins`"
             )),
             _ => None,
         });

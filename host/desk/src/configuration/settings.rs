@@ -1,6 +1,6 @@
 //! The effective settings and their origins.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -228,9 +228,9 @@ impl Settings {
         (self.rehearse.origin != Origin::Default).then_some(self.rehearse.value)
     }
 
-    /// Returns the policy that a plugin is granted.
-    pub fn policy(&self, loaded: &Loaded) -> Policy {
-        let policy = Grant::policy(&self.grants.value, loaded);
+    /// Returns the policy that a plugin is granted, which was loaded by this name or path.
+    pub fn policy(&self, loaded: &Loaded, named: &OsStr) -> Policy {
+        let policy = Grant::policy(&self.grants.value, loaded, named);
         match self.said_rehearse() {
             Some(rehearse) => policy.with_rehearse(rehearse),
             None => policy,

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::pattern::Pattern;
@@ -16,19 +15,9 @@ const EVERYTHING: &str = "**";
 ///
 /// There are several lists because two sides limit a plugin: its own wants and the operator's
 /// grants. Serializes as a list of lists of patterns.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Paths {
-    lists: Vec<Arc<PatternList>>,
-}
-
-/// Patterns, of which one must match.
-#[derive(Debug)]
-struct PatternList {
-    patterns: Vec<Pattern>,
-    /// The paths below which a pattern may match something.
-    parents: GlobSet,
-    /// The directories whose whole contents match a pattern.
-    trees: GlobSet,
+    lists: Vec<Arc<[Pattern]>>,
 }
 
 impl Paths {
@@ -44,7 +33,7 @@ impl Paths {
             }
         }
         Self {
-            lists: vec![Arc::new(PatternList::new(distinct))],
+            lists: vec![distinct.into()],
         }
     }
 
@@ -55,7 +44,7 @@ impl Paths {
 
     /// Checks if this is no path at all, because a list is empty.
     pub fn is_nothing(&self) -> bool {
-        self.lists.iter().any(|list| list.patterns.is_empty())
+        self.lists.iter().any(|list| list.is_empty())
     }
 
     /// Returns the paths that are in both.
@@ -71,71 +60,53 @@ impl Paths {
 
     /// Checks if a path is one of these.
     pub fn contains(&self, path: &str) -> bool {
-        (self.lists.iter()).all(|list| list.patterns.iter().any(|it| it.matches(path)))
+        self.each_has(|pattern| pattern.matches(path))
     }
 
     /// Checks if some of these paths may be below a directory.
     pub fn leads_from(&self, directory: &str) -> bool {
-        directory.is_empty()
-            || self
-                .lists
-                .iter()
-                .all(|list| list.parents.is_match(directory))
+        directory.is_empty() || self.each_has(|pattern| pattern.leads_from(directory))
     }
 
     /// Checks if all that a pattern matches is among these paths, as far as that can be seen from
     /// the patterns: an equal one, or one for a directory around it.
-    pub fn includes(&self, pattern: &Pattern) -> bool {
-        let around = pattern.directory();
-        let includes =
-            |list: &Arc<PatternList>| list.patterns.contains(pattern) || covers(list, around);
-        self.lists.iter().all(includes)
+    pub fn includes(&self, wanted: &Pattern) -> bool {
+        let around = wanted.directory();
+        self.each_has(|pattern| pattern == wanted || pattern.covers(&around))
     }
 
     /// Checks if everything below a directory is one of these paths.
     pub fn covers(&self, directory: &str) -> bool {
-        self.lists.iter().all(|list| covers(list, directory))
+        self.each_has(|pattern| pattern.covers(directory))
+    }
+
+    fn each_has(&self, is_it: impl Fn(&Pattern) -> bool) -> bool {
+        self.lists.iter().all(|list| list.iter().any(&is_it))
     }
 }
 
-fn covers(list: &PatternList, directory: &str) -> bool {
-    let mut above = Some(directory);
-    while let Some(it) = above {
-        if list.trees.is_match(it) {
-            return true;
-        }
-        above = it.rsplit_once('/').map(|(parent, _)| parent);
-    }
-    false
-}
-
-impl PatternList {
-    fn new(patterns: Vec<Pattern>) -> Self {
-        let parents = set(patterns.iter().flat_map(Pattern::parents));
-        let trees = set(patterns.iter().filter_map(Pattern::trees));
-        Self {
-            patterns,
-            parents,
-            trees,
-        }
-    }
-}
-
-fn set(globs: impl Iterator<Item = Glob>) -> GlobSet {
-    let mut set = GlobSetBuilder::new();
-    for glob in globs {
-        set.add(glob);
-    }
-    set.build().unwrap_or_else(|_| GlobSet::empty())
-}
-
-impl PartialEq for PatternList {
+/// The order of the lists makes no difference.
+impl PartialEq for Paths {
     fn eq(&self, other: &Self) -> bool {
-        self.patterns == other.patterns
+        let has_all =
+            |one: &Self, other: &Self| one.lists.iter().all(|it| other.lists.contains(it));
+        has_all(self, other) && has_all(other, self)
     }
 }
 
-impl Eq for PatternList {}
+impl Eq for Paths {}
+
+/// The most patterns of a list that are shown.
+pub(crate) const SHOWN: usize = 12;
+
+/// Returns patterns for a sentence.
+pub(crate) fn shown(patterns: &[Pattern]) -> String {
+    let mut texts: Vec<_> = patterns.iter().take(SHOWN).map(Pattern::shown).collect();
+    if patterns.len() > SHOWN {
+        texts.push(format!("and {} more", patterns.len() - SHOWN).into());
+    }
+    texts.join(", ")
+}
 
 /// Formats the paths for people, such as `docs/, *.md`.
 impl fmt::Display for Paths {
@@ -150,10 +121,7 @@ impl fmt::Display for Paths {
             if index > 0 {
                 f.write_str(" that is also in ")?;
             }
-            for (index, pattern) in list.patterns.iter().enumerate() {
-                let comma = if index > 0 { ", " } else { "" };
-                write!(f, "{comma}{}", pattern.as_str())?;
-            }
+            f.write_str(&shown(list))?;
         }
         Ok(())
     }
@@ -161,16 +129,15 @@ impl fmt::Display for Paths {
 
 impl Serialize for Paths {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.lists.iter().map(|list| &list.patterns))
+        serializer.collect_seq(self.lists.iter().map(|list| &**list))
     }
 }
 
 impl<'de> Deserialize<'de> for Paths {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let lists = Vec::<Vec<Pattern>>::deserialize(deserializer)?;
-        let lists = lists.into_iter().map(PatternList::new).map(Arc::new);
         Ok(Self {
-            lists: lists.collect(),
+            lists: lists.into_iter().map(Into::into).collect(),
         })
     }
 }
@@ -214,7 +181,7 @@ mod tests {
         check("docs/*/a.md", "src", false);
         check("docs/", "docs/a/b", true);
         check("*.md", "a/b", true);
-        check("{a/b,c}/d.md", "a", true);
+        check("a[!x]b/c", "a", false);
         check("a/**/b/c.md", "a/x/y", true);
         check("a/**/b/c.md", "b", false);
         assert!(Paths::default().leads_from("a"));
@@ -234,6 +201,8 @@ mod tests {
         check("**", "a/b", true);
         check("{a,b}/", "b/c", true);
         check("*.md", "docs", false);
+        check("*/", "", false);
+        check("**", "", true);
         assert!(Paths::default().covers("a"));
         assert!(!paths(&["docs/"]).and(&paths(&["*.md"])).covers("docs"));
     }

@@ -15,7 +15,7 @@ use crate::terminal::progress::Progress;
 /// A plugin, as it was loaded, with its name on the command line.
 #[derive(Clone)]
 pub struct Served {
-    named: OsString,
+    pub named: OsString,
     pub loaded: Loaded,
 }
 

@@ -196,7 +196,7 @@ impl Setup {
     fn producers(&self) -> Vec<ProducerWithPolicy> {
         let Offered { served, grants } = self.offered();
         let under = served.iter().map(|it| {
-            let policy = Grant::policy(&grants, &it.loaded);
+            let policy = Grant::policy(&grants, &it.loaded, &it.named);
             it.loaded.under(match self.request.rehearse {
                 Some(rehearse) => policy.with_rehearse(rehearse),
                 None => policy,
