@@ -214,7 +214,7 @@ impl Row {
     }
 }
 
-/// What the hostile plugin is granted.
+/// The grants of the hostile plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grants {
     /// The whole workspace, as by default.

@@ -102,7 +102,7 @@ pub mod policy {
     };
 }
 
-/// What a component says about itself and wants.
+/// A component's own metadata and wants.
 pub mod wants {
     pub use crate::world::with_wants;
     pub use airlock_model::wants::{About, Scheme, WantedHost, WantedPhase, Wants};

@@ -135,7 +135,7 @@ impl Plugin {
         &self.inner.loaded.world
     }
 
-    /// Returns what the component says about itself.
+    /// Returns the component's own metadata.
     pub fn about(&self) -> &About {
         &self.inner.loaded.about
     }
@@ -146,8 +146,8 @@ impl Plugin {
         self.inner.loaded.wants.as_ref()
     }
 
-    /// Returns the policy that the plugin has where the operator grants this one: what is both
-    /// granted and wanted.
+    /// Returns the plugin's policy if the operator grants this one: everything that is both granted
+    /// and wanted.
     pub fn effective_policy(&self, granted: Policy) -> Policy {
         match self.wants() {
             Some(wants) => granted.limited_to(wants),

@@ -190,7 +190,7 @@ impl PathAccess {
     }
 }
 
-/// Checks that a path, which a guest may have chosen, means nothing else as a pattern or in a shell.
+/// Checks that a path, which a guest may have chosen, is the same as a pattern and in a shell.
 fn is_word(path: &str) -> bool {
     !path.is_empty()
         && path

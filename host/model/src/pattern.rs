@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pattern_is_told() {
+    fn a_text_that_is_no_pattern_is_refused() {
         let check = |pattern: &str, expected: &str| {
             let problem = Pattern::new(pattern).unwrap_err();
             assert!(problem.contains(expected), "{problem}");

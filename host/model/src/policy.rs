@@ -110,7 +110,7 @@ pub struct Policy {
     /// same as in the rehearsal.
     #[serde(default, rename = "fresh-randomness", skip_serializing_if = "is_false")]
     pub fresh_randomness: bool,
-    /// What the component wants beyond these grants, as clauses for people. It grants nothing.
+    /// The component's wants beyond these grants, as clauses for people. It grants nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
 }
@@ -208,7 +208,7 @@ impl Policy {
         }
     }
 
-    /// Returns what is wanted and not granted, a clause for each kind.
+    /// Returns the wants that are not granted, a clause for each kind.
     fn denied(&self, wants: &Wants) -> Vec<String> {
         let mut left = wants.clone();
         if self.allows_workspace_read() {

@@ -1,4 +1,4 @@
-//! What a component says about itself: its metadata, and the authority that it wants.
+//! A component's own metadata, and the authority that it wants.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -275,7 +275,7 @@ impl fmt::Display for Wants {
     }
 }
 
-/// What a component says about itself, in the sections that other programs of the WebAssembly
+/// A component's own metadata, in the sections that other programs of the WebAssembly
 /// ecosystem read and write too. All of it is the publisher's own word.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_wanted_is_told() {
+    fn impossible_wants_are_refused() {
         let check = |json: &str, part: &str| {
             let problem = Wants::from_json(json).unwrap_err();
             assert!(problem.contains(part), "{problem}");

@@ -9,7 +9,6 @@ use airlock_model::json;
 use airlock_model::pending::{
     ActionState, DEFAULT_SOURCE_TOOL_NAME, Decision, PendingAction, StackedAction,
 };
-use airlock_model::policy::Policy;
 use airlock_model::store::{ActionRecord, LeaseRecord, ResolvedRecord};
 
 use super::decision::labelled;
@@ -72,7 +71,7 @@ impl Block {
                 "plugin",
                 &format!("{}, {}", plugin_name(action), action.plugin),
             )
-            .block(granted_fact(&action.grants))
+            .block(Block::granted(NAMES, &action.grants))
             .own_fact(NAMES, "kept", kept)
             .own_fact(NAMES, "attempts", &record.attempts.to_string());
         let block = block.with_state(record, &when);
@@ -80,26 +79,6 @@ impl Block {
             Some(resolved) => block.with_resolved(resolved, &when),
             None => block,
         }
-    }
-
-    /// Returns a block with a plugin's grants that are not the default ones, and with what it wants
-    /// beside them. Empty if it has the default grants and wants no more.
-    pub fn grants(grants: &Policy) -> Self {
-        let mut usual = Policy::default();
-        usual.rehearse = grants.rehearse;
-        if *grants == usual && grants.denied.is_empty() {
-            return Block::new();
-        }
-        let block = Block::new().named(Role::Faint, "granted:", &grants.to_string(), 2);
-        if grants.denied.is_empty() {
-            return block;
-        }
-        block.named(
-            Role::Note,
-            "wanted too, and denied:",
-            &grants.denied.join("; "),
-            2,
-        )
     }
 
     /// Returns a block with the beginning of an action's details. Empty if there are none.
@@ -258,19 +237,6 @@ pub(super) fn origin(action: &PendingAction, pushed: Option<String>) -> Line {
     };
     line.with_role(Role::Faint, format!(", {lifetime}, {pushed}id "))
         .with_role(Role::Command, action.id.short())
-}
-
-/// Returns facts about a plugin's grants. Its publisher may have written their patterns.
-fn granted_fact(grants: &Policy) -> Block {
-    let text = grants.to_string();
-    let block = match grants.limits_paths() {
-        true => Block::new().fact(NAMES, "granted", &text),
-        false => Block::new().own_fact(NAMES, "granted", &text),
-    };
-    match &*grants.denied {
-        [] => block,
-        denied => block.fact(NAMES, "denied", &denied.join("; ")),
-    }
 }
 
 /// Returns the host's name for the plugin.

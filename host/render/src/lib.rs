@@ -49,6 +49,7 @@ mod denial;
 mod diff;
 mod effects;
 mod escape;
+mod grants;
 mod item;
 mod json;
 mod layout;

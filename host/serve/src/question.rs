@@ -31,7 +31,7 @@ pub struct Subject<'a> {
     pub named: String,
     /// The name and the short digest of the plugin.
     pub plugin: String,
-    /// What the plugin is granted.
+    /// The plugin's grants.
     pub grants: &'a Policy,
     /// The effects that the host saw.
     pub effects: Option<&'a Effects>,

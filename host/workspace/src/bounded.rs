@@ -67,7 +67,7 @@ impl Paths {
         self.now.iter().chain(&self.before).map(String::as_str)
     }
 
-    /// Returns what can be seen here, and notes what is out of bounds.
+    /// Returns how much can be seen here, and notes a path out of bounds.
     pub fn sight(&self, bounds: &dyn Bounds) -> Sight {
         let is_within = |path: &str| bounds.allows(Access::Read, path);
         if self.all().all(is_within) {

@@ -1,8 +1,8 @@
-//! The bounds of what the user of a directory can reach below the folder.
+//! The bounds of the paths that the user of a directory can reach.
 
 use std::fmt;
 
-/// What is done with a path.
+/// A kind of access to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
     /// Its contents, names or target are read.

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use rustix::io::Errno;
 
-use crate::answer::{Listing, Metadata, Opened};
+use crate::answer::{Metadata, Opened};
 use crate::bounded::Paths;
 use crate::bounds::Access;
 use crate::file::OpenFile;
@@ -24,7 +24,7 @@ use crate::walk::{LastLink, MAX_PATH, Spot, Walk};
 ///
 /// Paths are relative to it and can't lead above it. A link at the end of a path is followed only
 /// on request. Errors are the ones that the system returns for a plain folder. Without an open
-/// layer, every change fails with `EROFS`. What is out of its [`Bounds`](crate::Bounds) fails with
+/// layer, every change fails with `EROFS`. A path out of its [`Bounds`](crate::Bounds) fails with
 /// `EACCES`.
 pub struct Directory {
     pub(crate) held: Held,
@@ -147,7 +147,7 @@ impl Directory {
                 _ => paths.check_access(bounds, Access::Change),
             },
         )?;
-        // What is out of bounds looks missing.
+        // A file out of bounds looks missing.
         let view = &self.held.view;
         if self.held.bounds.is_some() && state.tree.child(&view.lower, &directory, &name)?.is_some()
         {
@@ -187,39 +187,6 @@ impl Directory {
         let at = state.at(&self.held)?;
         let found = Metadata::of(&state, &self.held.view.lower, &at)?;
         Ok(self.masked(&state, &at, found))
-    }
-
-    /// Hides what the metadata of a directory tells about things in it that are out of bounds.
-    fn masked(&self, state: &State, at: &At, found: Metadata) -> Metadata {
-        match &self.held.bounds {
-            Some(bounds)
-                if found.kind == Kind::Directory
-                    && !Paths::of(&state.tree, at).is_covered(&**bounds) =>
-            {
-                found.without_contents()
-            }
-            _ => found,
-        }
-    }
-
-    /// Lists the names in the directory.
-    ///
-    /// # Errors
-    /// System errors.
-    pub fn list(&self) -> io::Result<Listing> {
-        let view = &self.held.view;
-        let mut state = view.state();
-        let at = state.at(&self.held)?;
-        let mut listing = state.list(&view.lower, &at)?;
-        if let Some(bounds) = &self.held.bounds {
-            let paths = Paths::of(&state.tree, &at);
-            // A count of names would tell how many there are out of bounds.
-            listing.left_out = 0;
-            listing
-                .entries
-                .retain(|entry| paths.join(&entry.name).is_listed(&**bounds, entry.kind));
-        }
-        Ok(listing)
     }
 
     /// Returns the real directory, for reading by other means, as long as the view has no changes

@@ -13,7 +13,6 @@ use std::time::Duration;
 use rustix::io::Errno;
 
 use crate::answer::ReadSet;
-use crate::bounds::Bounds;
 use crate::change::{Deadline, real_facts};
 use crate::directory::Directory;
 use crate::facts::Facts;
@@ -94,13 +93,6 @@ impl View {
     /// Returns the folder's root directory.
     pub fn root(&self) -> Directory {
         let held = self.inner.hold(&mut self.inner.state(), &At::Node(ROOT));
-        Directory::new(held)
-    }
-
-    /// Returns the folder's root directory, through which only what is within bounds can be reached.
-    pub fn root_within(&self, bounds: Arc<dyn Bounds>) -> Directory {
-        let mut held = self.inner.hold(&mut self.inner.state(), &At::Node(ROOT));
-        held.bounds = Some(bounds);
         Directory::new(held)
     }
 

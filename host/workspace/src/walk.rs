@@ -268,7 +268,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Notes what is hidden. Returns the error for something that is missing.
+    /// Notes a hidden object. Returns the error for something that is missing.
     fn hide(&self, paths: impl FnOnce(&Tree) -> Paths) -> io::Error {
         if let Some(bounds) = self.bounds {
             paths(self.tree).note_hidden(bounds);

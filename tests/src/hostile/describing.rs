@@ -25,7 +25,7 @@ pub fn table() -> String {
          more than before, and {} s.\n\
          A component is compiled by another process, which may take {} MiB and {} s.\n\n\
          The rows about {} run twice.\n\
-         The second time the plugin is granted only a directory that no attack is about: then an apply must not change the workspace either, and nobody may read what is in its files.\n",
+         The second time the plugin is granted only a directory that no attack is about: then an apply must not change the workspace either, and no file of it may be read.\n",
         limits.call_time.as_secs(),
         limits.memory >> 20,
         limits.open_files,

@@ -1,4 +1,4 @@
-//! Grants for paths and variables, and what a component wants of them.
+//! Grants for paths and variables, and a component's wants.
 
 use std::fs;
 use std::path::Path;

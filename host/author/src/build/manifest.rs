@@ -25,7 +25,7 @@ pub struct Manifest {
     pub license: Option<String>,
     pub homepage: Option<String>,
     pub description: Option<String>,
-    /// What the tool wants to be allowed; `None` if only grants limit it.
+    /// The tool's wants; `None` if only grants limit it.
     pub wants: Option<Wants>,
     pub c: C,
 }
@@ -71,7 +71,7 @@ impl Manifest {
         }
     }
 
-    /// Returns what the component says about itself: these facts, and for those that are missing
+    /// Returns the component's metadata: these facts, and for those that are missing
     /// here the ones that were found in the language's own file.
     pub fn about(&self, found: About) -> About {
         let own = |own: &Option<String>, found: Option<String>| own.clone().or(found);

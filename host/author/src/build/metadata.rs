@@ -14,7 +14,7 @@ use super::toolchain::failed;
 use crate::error::Error;
 
 /// Adds the name, the language and the SDK as custom sections, the other facts in the form that
-/// registries read, and what the tool wants. Removes the names of the component's parts, which no
+/// registries read, and the tool's wants. Removes the names of the component's parts, which no
 /// host reads.
 ///
 /// # Errors

@@ -87,7 +87,7 @@ impl Project {
         })
     }
 
-    /// Returns the metadata of the project, with what was found in the language's own file.
+    /// Returns the metadata of the project, with the facts from the language's own file.
     pub fn info(&self, found: About, sdk: Option<(&'static str, String)>) -> ProjectInfo {
         let about = self.manifest.about(found);
         ProjectInfo {

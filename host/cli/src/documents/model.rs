@@ -330,7 +330,7 @@ pub struct Policy {
     /// True if randomness is fresh in an apply.
     #[serde(skip_serializing_if = "is_false")]
     fresh_randomness: bool,
-    /// What the plugin wants beyond these grants, in words.
+    /// The plugin's wants beyond these grants, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     denied: Option<Vec<String>>,
 }

@@ -55,7 +55,7 @@ pub struct PluginFacts<'a> {
     /// The interfaces that the component imports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub imports: Option<&'a [String]>,
-    /// What the component says about itself.
+    /// The component's own metadata.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<&'a About>,
     /// True for a native tool.
@@ -67,7 +67,7 @@ pub struct PluginFacts<'a> {
     /// The version of the format of a native tool's actions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_version: Option<u32>,
-    /// What the component wants, if it says so.
+    /// The component's wants, if it has a section with them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wants: Option<&'a Wants>,
     /// The version of the world that the component was built for.
@@ -78,7 +78,7 @@ pub struct PluginFacts<'a> {
 /// The grants that a plugin would get.
 #[derive(Serialize, JsonSchema)]
 pub struct Grants {
-    /// What the plugin wants beyond them, in words.
+    /// The plugin's wants beyond them, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
     /// All grants, for people.

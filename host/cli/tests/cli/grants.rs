@@ -1,4 +1,4 @@
-//! What plugins may do: grants on the command line and in the configuration, and what a component
+//! What plugins may do: grants on the command line and in the configuration, and a component's
 //! wants.
 
 use std::fs;
@@ -190,7 +190,7 @@ fn inspect_tells_what_a_component_wants_is_granted_and_denied() {
     );
     assert_eq!(told["grants"]["denied"].as_array().unwrap().len(), 3);
 
-    // What it doesn't want, nobody can grant.
+    // Its own wants limit every grant.
     fs::write(folder.path().join("notes.md"), "One\n").unwrap();
     let params = r#"{"path": "notes.md", "line": "Two"}"#;
     let run = [

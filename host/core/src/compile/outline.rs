@@ -8,8 +8,7 @@ use wasmparser::{
     InstanceTypeDeclaration, Parser, Payload, TypeBounds, TypeRef,
 };
 
-use airlock_model::tool::command::CommandTools;
-use airlock_model::wants::{About, Wants};
+use airlock_model::wants::About;
 
 use super::{CompileLimits, Complexity, asynchronous, own_sections};
 
@@ -24,7 +23,7 @@ pub struct Outline {
     pub is_async: bool,
     /// The section with a program's tools, if the component has one.
     pub command_tools: Option<String>,
-    /// The section with what the component wants, if it has one.
+    /// The section with the component's wants, if it has one.
     pub wants: Option<String>,
     pub about: About,
     pub complexity: Complexity,
@@ -241,14 +240,7 @@ impl Reader<'_> {
                 limits.instances,
             )?,
             Payload::CustomSection(section) if self.is_outermost() => {
-                let (name, data) = (section.name(), section.data());
-                match name {
-                    CommandTools::SECTION => {
-                        own_sections::take(name, data, &mut self.outline.command_tools)?;
-                    }
-                    Wants::SECTION => own_sections::take(name, data, &mut self.outline.wants)?,
-                    _ => own_sections::note(&section, &mut self.outline.about),
-                }
+                own_sections::read(&section, &mut self.outline)?;
             }
             // Other parts are bounded by their bytes, or are text.
             _ => {}

@@ -1,16 +1,32 @@
 //! The custom sections of a component that the host reads.
 
 use airlock_model::tool::command::CommandTools;
-use airlock_model::wants::About;
+use airlock_model::wants::{About, Wants};
 use wasmparser::{ComponentName, CustomSectionReader, KnownCustom};
 
-use super::outline::{Unreadable, too_complex};
+use super::outline::{Outline, Unreadable, too_complex};
 
 /// The maximum size of a section of Airlock's own, in bytes.
 const MAX_BYTES: usize = 1 << 20;
 
+/// Reads a section of the outermost component.
+pub(super) fn read(
+    section: &CustomSectionReader<'_>,
+    outline: &mut Outline,
+) -> Result<(), Unreadable> {
+    let (name, data) = (section.name(), section.data());
+    match name {
+        CommandTools::SECTION => take(name, data, &mut outline.command_tools),
+        Wants::SECTION => take(name, data, &mut outline.wants),
+        _ => {
+            note(section, &mut outline.about);
+            Ok(())
+        }
+    }
+}
+
 /// Keeps a section of Airlock's own, unless it is too large or there was one before.
-pub(super) fn take(name: &str, data: &[u8], kept: &mut Option<String>) -> Result<(), Unreadable> {
+fn take(name: &str, data: &[u8], kept: &mut Option<String>) -> Result<(), Unreadable> {
     if data.len() > MAX_BYTES {
         return Err(too_complex(format!(
             "its section `{name}` has {} bytes; the limit is {MAX_BYTES}",
@@ -29,8 +45,8 @@ pub(super) fn take(name: &str, data: &[u8], kept: &mut Option<String>) -> Result
     }
 }
 
-/// Notes what a section that other programs know says about the component.
-pub(super) fn note(section: &CustomSectionReader<'_>, about: &mut About) {
+/// Notes the metadata in a section that other programs know, too.
+fn note(section: &CustomSectionReader<'_>, about: &mut About) {
     if about.set(section.name(), section.data()) {
         return;
     }

@@ -34,7 +34,7 @@ pub(crate) struct InstanceContext {
     /// Names of its tools; `None` while the guest is asked for them.
     pub names: Option<Arc<ToolNames>>,
     pub policy: Policy,
-    /// What the component wants.
+    /// The component's wants.
     pub wanted: Policy,
     pub limits: Arc<Limits>,
     pub roots: Arc<Roots>,

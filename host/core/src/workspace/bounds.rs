@@ -10,7 +10,7 @@ use airlock_workspace::{Access, Bounds};
 #[derive(Debug)]
 pub(crate) struct PathBounds {
     granted: Policy,
-    /// What the component wants.
+    /// The component's wants.
     wanted: Policy,
     refused: Mutex<[Option<PathRefusal>; 2]>,
 }
@@ -24,7 +24,7 @@ impl PathBounds {
         }
     }
 
-    /// Returns what was refused since the last call: at most one refusal for reads and one for
+    /// Returns the refusals since the last call: at most one refusal for reads and one for
     /// changes.
     pub fn take_refused(&self) -> impl Iterator<Item = PathRefusal> {
         std::mem::take(&mut *self.refused()).into_iter().flatten()

@@ -11,8 +11,8 @@ pub fn with_command_tools(component: Vec<u8>, tools: &CommandTools) -> Vec<u8> {
     with_section(component, CommandTools::SECTION, tools)
 }
 
-/// Lets a component say what it wants. A component that says so already can't be loaded with two
-/// such sections.
+/// Adds a component's wants. A component that has some already can't be loaded with two such
+/// sections.
 pub fn with_wants(component: Vec<u8>, wants: &Wants) -> Vec<u8> {
     with_section(component, Wants::SECTION, wants)
 }

@@ -1,4 +1,4 @@
-//! What an operator grants plugins.
+//! An operator's grants for plugins.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -24,8 +24,8 @@ pub struct Grant {
     /// The plugins that get it; without any, all
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plugins: Vec<PluginName>,
-    /// The files that `plugins` names. What is loaded from one has the grant, whatever its bytes are
-    /// by now.
+    /// The files that `plugins` names. A plugin from one of them has the grant, whatever its bytes
+    /// are by now.
     #[serde(skip)]
     pub(super) files: Vec<PathBuf>,
     /// The paths that can be read. Without it, nothing; without `change` either, everything
@@ -103,8 +103,7 @@ impl Grant {
         Some(grant)
     }
 
-    /// Returns the policy of a plugin that these grants are for, and that was loaded by this name or
-    /// path. Native tools are part of the host and have the default policy.
+    /// Returns the policy of a plugin under these grants, which was loaded by this name or path. Native tools are part of the host and have the default policy.
     pub fn policy(grants: &[Self], loaded: &Loaded, named: &OsStr) -> Policy {
         let Loaded::Plugin(plugin) = loaded else {
             return Policy::default();

@@ -12,8 +12,8 @@ use super::values::PathText;
 use crate::Error;
 use crate::plugin::{BundledKind, Catalog, Source, is_made};
 
-/// Replaces the names and paths of plugins in the rules and grants with digests. A plugin that can't be found
-/// is a problem of its file.
+/// Replaces the names and paths of plugins in the rules and grants with digests. A plugin that
+/// can't be found is a problem of its file.
 pub(super) fn resolve(checked: &mut [Checked], catalog: Catalog) {
     for one in checked {
         let Some(file) = &mut one.file else {

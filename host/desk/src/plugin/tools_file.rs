@@ -22,7 +22,7 @@ const MAX_BYTES: u64 = 1 << 20;
 struct File {
     /// The program's file, relative to this file's folder.
     program: PathText,
-    /// What the program wants; without it, only grants limit it.
+    /// The program's wants; without them, only grants limit it.
     wants: Option<Wants>,
     /// Its tools.
     #[serde(rename = "tool", default)]

@@ -5,14 +5,48 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::Directory;
-use crate::answer::{Entry, Listing};
-use crate::lower::Lower;
+use crate::answer::{Entry, Listing, Metadata};
+use crate::bounded::Paths;
+use crate::lower::{Kind, Lower};
 use crate::metadata::{identity_of, identity_of_real};
 use crate::path::{PRIVATE, join};
 use crate::tree::{At, Body, NodeId, ROOT};
 use crate::view::State;
 
 impl Directory {
+    /// Lists the names in the directory.
+    ///
+    /// # Errors
+    /// System errors.
+    pub fn list(&self) -> io::Result<Listing> {
+        let view = &self.held.view;
+        let mut state = view.state();
+        let at = state.at(&self.held)?;
+        let mut listing = state.list(&view.lower, &at)?;
+        if let Some(bounds) = &self.held.bounds {
+            let paths = Paths::of(&state.tree, &at);
+            // A count of names would tell how many there are out of bounds.
+            listing.left_out = 0;
+            listing
+                .entries
+                .retain(|entry| paths.join(&entry.name).is_listed(&**bounds, entry.kind));
+        }
+        Ok(listing)
+    }
+
+    /// Hides the parts of a directory's metadata that depend on entries out of bounds.
+    pub(super) fn masked(&self, state: &State, at: &At, found: Metadata) -> Metadata {
+        match &self.held.bounds {
+            Some(bounds)
+                if found.kind == Kind::Directory
+                    && !Paths::of(&state.tree, at).is_covered(&**bounds) =>
+            {
+                found.without_contents()
+            }
+            _ => found,
+        }
+    }
+
     /// Returns the [`Metadata::identity`](crate::Metadata::identity) of a name that a listing of
     /// this directory returned, without looking at the object again; it may be gone by now.
     /// Returns `None` for a name that the layer has removed.

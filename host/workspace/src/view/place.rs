@@ -3,12 +3,13 @@
 use std::io;
 use std::sync::Arc;
 
-use super::{Inner, State};
+use super::{Inner, State, View};
 use crate::bounded::Paths;
 use crate::bounds::{Access, Bounds};
+use crate::directory::Directory;
 use crate::lower::{Lower, Stamp};
 use crate::path::{join, parent_and_name};
-use crate::tree::{At, NodeId, Tree};
+use crate::tree::{At, NodeId, ROOT, Tree};
 
 /// The object that a handle refers to.
 #[derive(Debug, Clone)]
@@ -27,6 +28,16 @@ pub(crate) struct Held {
     pub number: usize,
     /// `None` if everything can be reached through it.
     pub bounds: Option<Arc<dyn Bounds>>,
+}
+
+impl View {
+    /// Returns the folder's root directory, through which only paths within bounds
+    /// can be reached.
+    pub fn root_within(&self, bounds: Arc<dyn Bounds>) -> Directory {
+        let mut held = self.inner.hold(&mut self.inner.state(), &At::Node(ROOT));
+        held.bounds = Some(bounds);
+        Directory::new(held)
+    }
 }
 
 impl Held {
