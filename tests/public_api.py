@@ -17,6 +17,8 @@ NAMED: dict[str, dict[str, str]] = {
         "bytes": "a plugin's bytes are shared, not copied",
         "serde_core": "values are written and read",
         "getrandom": "the cause of a `HostError`",
+        "globset": "rules compile many patterns together",
+        "schemars": "patterns and wants have a JSON Schema",
         "serde_json": "params and what comes with a decision are JSON",
         "tokio": "causes of a `HostError`",
     },
