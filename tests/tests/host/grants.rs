@@ -135,7 +135,7 @@ async fn what_a_component_does_not_want_it_can_not_change_either() {
     let steps = json!([step("write", "docs/a.md"), step("write", "secret/d.md")]);
     let applied = puppet.apply(steps).await.unwrap();
     assert_eq!(applied.text(), format!("ok\n{DENIED}"));
-    let [change] = applied.effects.as_ref().unwrap().changes() else {
+    let [change] = &applied.effects.as_ref().unwrap().effects.changes[..] else {
         panic!("{:?}", applied.effects);
     };
     assert_eq!(change.path, "docs/a.md");
