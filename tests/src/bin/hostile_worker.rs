@@ -1,9 +1,10 @@
 //! A host with a hostile session and an honest one, for the test `hostile`.
 //!
 //! `hostile_worker ROW FOLDER CACHE GRANTS` writes a line for each thing that happens: `ready`,
-//! `honest` for each call of the honest session, `ended <JSON>` when the row's attack has ended, and
-//! `done`. Behind `ready` and `done` it waits for a line, so that its process can be looked at. What an
-//! attack is made with is there before `ready`: FOLDER holds the row's component, if there is one.
+//! `honest` for each call of the honest session, `ended <JSON>` when the row's attack has ended,
+//! and `done`. Behind `ready` and `done` it waits for a line, so that its process can be looked at.
+//! What an attack is made with is there before `ready`: FOLDER holds the row's component, if there
+//! is one.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -6,14 +6,14 @@ use std::ffi::OsStr;
 use std::fmt::Display;
 use std::path::PathBuf;
 
-use airlock_desk::configuration::{Given, OperatorFiles};
+use airlock_desk::configuration::{Given, OperatorFiles, Settings};
 use airlock_desk::plugin::Loaded;
 use airlock_host::load::WORLD_VERSION;
 use airlock_host::tool::{ToolDefinition, portable};
 use airlock_host::{Limits, Plugin, Policy};
 use airlock_render::{Block, Line, Role};
 
-use crate::args::configured;
+use crate::bundled::CATALOG;
 #[cfg(feature = "author")]
 use crate::commands::author::misfit;
 use crate::commands::params::{self, table};
@@ -44,7 +44,9 @@ pub async fn inspect(
         #[cfg(not(feature = "author"))]
         Err(failure) => return Err(failure),
     };
-    let settings = configured::settings(&OperatorFiles::new(config), &Given::default())?;
+    let files = OperatorFiles::new(config);
+    let settings = Settings::read(&files, &Given::default(), CATALOG);
+    let settings = settings.map_err(airlock_desk::Error::from)?;
     let policy = match &loaded {
         Loaded::Plugin(plugin) => plugin.effective_policy(settings.policy(&loaded, named)),
         Loaded::Native(_) => settings.policy(&loaded, named),

@@ -39,9 +39,9 @@ impl Place {
         let store = self.folder.path().join("store.db");
         let ran = airlock_in(
             &self.folder.path().join("ws"),
-            &["run", "files", "edit_file"],
+            &["run", "files", "edit_file", &params],
         )
-        .args(&["--params", &params, "--apply", "a test says so"])
+        .args(&["--apply", "a test says so"])
         .arg("--store")
         .arg(store)
         .args(args);
@@ -153,17 +153,20 @@ fn component_with_wants(folder: &Path) -> Value {
 }
 
 #[test]
-fn inspect_tells_what_a_component_wants_is_granted_and_denied() {
+fn inspect_shows_the_wants_of_a_component_its_grants_and_what_is_denied() {
     let folder = TempDir::new().unwrap();
-    component_with_wants(folder.path());
+    let workspace = folder.path().join("ws");
+    fs::create_dir(&workspace).unwrap();
+    component_with_wants(&workspace);
     let component = "dedupe/build/dedupe.wasm";
     fs::write(
         folder.path().join("config.toml"),
-        format!("[[grant]]\nplugins = ['{component}']\nread = ['**']\nchange = ['docs/']\n"),
+        format!("[[grant]]\nplugins = ['ws/{component}']\nread = ['**']\nchange = ['docs/']\n"),
     )
     .unwrap();
-    let inspect = ["inspect", component, "--config", "config.toml"];
-    let shown = airlock_in(folder.path(), &inspect).run();
+    let inspect = ["inspect", component, "--config", "../config.toml"];
+    let shown = airlock_in(&workspace, &inspect).run();
+    assert_eq!(shown.code, 0, "{shown:#?}");
     for line in [
         "  version  1.2.0",
         "  authors  Ann <ann@example.com>",
@@ -178,37 +181,25 @@ fn inspect_tells_what_a_component_wants_is_granted_and_denied() {
             shown.stdout
         );
     }
-    let told = airlock_in(folder.path(), &inspect)
-        .arg("--json")
-        .run()
-        .json();
+    let told = airlock_in(&workspace, &inspect).arg("--json").run().json();
     assert_eq!(told["metadata"]["name"], "dedupe");
     assert_eq!(told["metadata"]["licenses"], "MIT");
-    assert_eq!(
-        told["wants"]["hosts"],
-        json!([{"scheme": "https", "host": "example.com", "phase": "preview"}])
-    );
+    let host = json!({"scheme": "https", "host": "example.com", "phase": "preview"});
+    assert_eq!(told["wants"]["hosts"], json!([host]));
     assert_eq!(told["grants"]["denied"].as_array().unwrap().len(), 3);
 
     // Its own wants limit every grant.
-    fs::write(folder.path().join("notes.md"), "One\n").unwrap();
+    fs::write(workspace.join("notes.md"), "One\n").unwrap();
     let params = r#"{"path": "notes.md", "line": "Two"}"#;
-    let run = [
-        "run",
-        component,
-        "--params",
-        params,
-        "--apply",
-        "a test says so",
-    ];
-    let ran = airlock_in(folder.path(), &run)
+    let run = ["run", component, params, "--apply", "a test says so"];
+    let ran = airlock_in(&workspace, &run)
         .args(&["--grant", "change=**"])
         .run();
     assert_ne!(ran.code, 0, "{ran:#?}");
     let line = "was not allowed to change \"notes.md\": the plugin doesn't say that it wants this, so no grant allows it";
     assert!(ran.stderr.contains(line), "{}", ran.stderr);
     assert_eq!(
-        fs::read_to_string(folder.path().join("notes.md")).unwrap(),
+        fs::read_to_string(workspace.join("notes.md")).unwrap(),
         "One\n"
     );
 }

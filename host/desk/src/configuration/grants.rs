@@ -103,7 +103,8 @@ impl Grant {
         Some(grant)
     }
 
-    /// Returns the policy of a plugin under these grants, which was loaded by this name or path. Native tools are part of the host and have the default policy.
+    /// Returns the policy under these grants of a plugin that was loaded by this name or path.
+    /// Native tools are part of the host and have the default policy.
     pub fn policy(grants: &[Self], loaded: &Loaded, named: &OsStr) -> Policy {
         let Loaded::Plugin(plugin) = loaded else {
             return Policy::default();
