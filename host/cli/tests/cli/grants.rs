@@ -33,6 +33,10 @@ impl Place {
 
     /// Edits a file with the bundled plugin `files`, and applies it.
     fn edit(&self, path: &str, args: &[&str]) -> ProgramOutput {
+        self.call(path, &[args, &["--apply", "a test says so"]].concat())
+    }
+
+    fn call(&self, path: &str, args: &[&str]) -> ProgramOutput {
         let params =
             json!({"path": path, "edits": [{"old_text": "old", "new_text": "new"}]}).to_string();
         let config = self.folder.path().join("config.toml");
@@ -41,7 +45,6 @@ impl Place {
             &self.folder.path().join("ws"),
             &["run", "files", "edit_file", &params],
         )
-        .args(&["--apply", "a test says so"])
         .arg("--store")
         .arg(store)
         .args(args);
@@ -60,14 +63,17 @@ impl Place {
 fn a_plugin_changes_and_reads_what_the_command_line_grants() {
     let place = Place::new();
     let grant = ["--grant", "read=**", "--grant", "change=docs/"];
+    let shown = place.call("docs/a.md", &grant).stdout;
+    let granted = "granted: workspace: read, and change docs/ while applying";
+    assert!(shown.contains(granted), "{shown}");
+    assert!(
+        shown.contains("wanted too, and denied: change **"),
+        "{shown}"
+    );
+
     let edited = place.edit("docs/a.md", &grant);
     assert_eq!(edited.code, 0, "{edited:#?}");
     assert_eq!(place.text("docs/a.md"), "new\n");
-    assert!(
-        edited
-            .stdout
-            .contains("granted: workspace: read, and change docs/ while applying")
-    );
 
     let refused = place.edit("notes/b.md", &grant);
     assert_ne!(refused.code, 0, "{refused:#?}");
