@@ -29,9 +29,10 @@ impl Block {
     /// written their patterns.
     pub(crate) fn granted(columns: usize, grants: &Policy) -> Self {
         let text = grants.to_string();
-        let block = match grants.limits_paths() {
-            true => Block::new().fact(columns, "granted", &text),
-            false => Block::new().own_fact(columns, "granted", &text),
+        let block = if grants.limits_paths() {
+            Block::new().fact(columns, "granted", &text)
+        } else {
+            Block::new().own_fact(columns, "granted", &text)
         };
         match &*grants.denied {
             [] => block,

@@ -113,16 +113,18 @@ impl Sides {
 
     /// Nanoseconds for each call on the side that ours is compared with.
     async fn base(&self, case: &Case, phase: Phase) -> f64 {
-        match self.granted {
-            true => self.under(Policy::default(), case, phase).await,
-            false => self.bare(case).await,
+        if self.granted {
+            self.under(Policy::default(), case, phase).await
+        } else {
+            self.bare(case).await
         }
     }
 
     async fn ours(&self, case: &Case, phase: Phase) -> f64 {
-        let policy = match self.granted {
-            true => path_grants(),
-            false => Policy::default(),
+        let policy = if self.granted {
+            path_grants()
+        } else {
+            Policy::default()
         };
         self.under(policy, case, phase).await
     }

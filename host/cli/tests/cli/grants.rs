@@ -48,9 +48,10 @@ impl Place {
         .arg("--store")
         .arg(store)
         .args(args);
-        match config.exists() {
-            true => ran.arg("--config").arg(config).run(),
-            false => ran.run(),
+        if config.exists() {
+            ran.arg("--config").arg(config).run()
+        } else {
+            ran.run()
         }
     }
 
