@@ -342,3 +342,45 @@ pub fn emit(observer: Option<&Observer>, source: EventSource<'_>, event: &Event)
         Event::Pushed { action } => line!(debug, format_args!("pushed {}", action.id)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_suggests_only_a_grant_for_this_path() {
+        let check = |path: &str, is_wanted, more, expected: &str| {
+            let refusal = PathRefusal {
+                access: PathAccess::Read,
+                path: path.to_owned(),
+                is_wanted,
+                more,
+            };
+            let told = refusal.to_string();
+            let advice = told.strip_prefix("was not allowed to read ").unwrap();
+            assert_eq!(advice, expected);
+        };
+        let add = "to its grants to allow it";
+        check(
+            "a/b.md",
+            true,
+            0,
+            &format!("\"a/b.md\": add read=a/b.md {add}"),
+        );
+        check(
+            "a",
+            true,
+            2,
+            &format!("\"a\" (and 2 more): add read=./a {add}"),
+        );
+        let unclear = "a grant read=PATH would allow it";
+        check("**", true, 0, &format!("\"**\": {unclear}"));
+        check("a b\n", true, 0, &format!("\"a b\\n\": {unclear}"));
+        check(
+            "a",
+            false,
+            0,
+            "\"a\": the plugin doesn't say that it wants this, so no grant allows it",
+        );
+    }
+}

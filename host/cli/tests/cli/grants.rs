@@ -112,6 +112,20 @@ fn the_first_grant_that_is_about_a_plugin_counts() {
 }
 
 #[test]
+fn a_grant_for_a_digest_that_no_plugin_has_is_noted() {
+    let digest = format!("sha256:{}", "0".repeat(64));
+    let place = Place::new().config(&format!("[[grant]]\nplugins = ['{digest}']\nread = []\n"));
+    let config = place.folder.path().join("config.toml");
+    let checked = airlock_in(&place.folder.path().join("ws"), &["config", "check"])
+        .arg("--config")
+        .arg(config)
+        .run();
+    assert_eq!(checked.code, 0, "{checked:#?}");
+    let note = format!("a grant is about {digest}: no plugin has it");
+    assert!(checked.stderr.contains(&note), "{checked:#?}");
+}
+
+#[test]
 fn an_error_in_a_grant_stops_the_load_and_tells_the_line() {
     let check = |text: &str, part: &str| {
         let place = Place::new().config(text);

@@ -208,6 +208,15 @@ mod tests {
     }
 
     #[test]
+    fn patterns_that_could_be_words_are_quoted_and_few_are_shown() {
+        let told = paths(&["a, and nothing else", "b.md"]).to_string();
+        assert_eq!(told, "\"a, and nothing else\", b.md");
+        let many: Vec<String> = (0..20).map(|it| it.to_string()).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert!(paths(&many).to_string().ends_with("10, 11, and 8 more"));
+    }
+
+    #[test]
     fn a_pattern_is_included_if_it_is_listed_or_a_directory_around_it_is() {
         let check = |granted: &str, wanted: &str, expected: bool| {
             let wanted = Pattern::new(wanted).unwrap();

@@ -172,6 +172,27 @@ fn a_link_or_a_rename_does_not_lead_out_of_bounds() {
 }
 
 #[test]
+fn a_directory_on_the_way_does_not_tell_how_much_is_in_it() {
+    let folders = TempDir::new_in(scratch()).unwrap();
+    let told = |name: &str, hidden: usize| {
+        let folder = folders.path().join(name);
+        fs::create_dir(&folder).unwrap();
+        fill(&folder);
+        for number in 0..hidden {
+            fs::create_dir(folder.join(format!("hidden{number}"))).unwrap();
+        }
+        let view = view_of(&folder, folders.path());
+        let root = view.root_within(Arc::new(BOUNDS[0]));
+        let found = [
+            root.metadata().unwrap(),
+            root.metadata_at("d", true).unwrap(),
+        ];
+        found.map(|it| (it.size, it.links, it.modified, it.changed, it.accessed))
+    };
+    assert_eq!(told("one", 0), told("other", 300));
+}
+
+#[test]
 fn a_directory_moves_as_a_whole_only_if_all_in_it_may_change() {
     let folders = TempDir::new_in(scratch()).unwrap();
     let folder = folders.path().join("folder");
