@@ -84,7 +84,8 @@ fn a_plugin_changes_and_reads_what_the_command_line_grants() {
 
     let unread = place.edit("notes/b.md", &["--grant", "read=docs/"]);
     assert_ne!(unread.code, 0, "{unread:#?}");
-    let line = "not allowed to read \"notes/b.md\"";
+    // The plugin looks at each directory of a path.
+    let line = "not allowed to read \"notes\": add read=./notes to its grants";
     assert!(unread.stderr.contains(line), "{}", unread.stderr);
 
     let wrong = place.edit("docs/a.md", &["--grant", "network"]);

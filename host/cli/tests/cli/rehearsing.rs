@@ -5,7 +5,7 @@ use std::fs;
 use airlock_tests::asked;
 use serde_json::{Value, json};
 
-use crate::airlock::{RENAME, Store, folder, guest, names, short};
+use crate::airlock::{RENAME, Store, folder, guest, names, short, steps};
 use crate::terminal::Terminal;
 
 #[test]
@@ -257,8 +257,11 @@ fn the_examples_do_when_applied_what_the_host_saw_before() {
 #[test]
 fn what_a_plugin_is_granted_by_name_is_kept_with_its_actions_and_shown() {
     let (store, folder) = (Store::new(), folder(&["a.jpeg"]));
-    let params = r#"{"files": ["*.jpeg"], "find": "jpeg", "replace": "jpg"}"#;
-    let run = ["run", "batch-rename", params];
+    // A plugin that doesn't list its wants: the bundled ones don't want the time.
+    let rename = json!({"do": "fs", "op": "rename", "path": "a.jpeg", "to": "a.jpg"});
+    let params = steps(json!([{"do": "push", "label": "It", "apply": [rename]}]));
+    let puppet = guest("puppet");
+    let run = ["run", &puppet, "puppet", &params];
     let granted = ["--grant", "real-time", "--grant", "fresh-randomness"];
     let ran = store.json(folder.path(), &[&run[..], &granted].concat());
     let id = ran["pending"][0]["id"].as_str().unwrap();
@@ -274,7 +277,7 @@ fn what_a_plugin_is_granted_by_name_is_kept_with_its_actions_and_shown() {
         .join(" ");
     let expected = "real time while applying; fresh randomness while applying;";
     assert!(told.contains(expected), "{shown:#?}");
-    // It renames the same files then as now.
+    // It renames the same file then as now.
     let apply = ["resolve", "apply", "--reason", "granted"];
     assert_eq!(store.airlock(folder.path(), &apply).run().code, 0);
     let unknown = [&run[..], &["--grant", "network"]].concat();
