@@ -13,11 +13,15 @@ pub struct Start {
     pub prepare: &'static [&'static str],
 }
 
+/// The wants of a new tool, for the languages whose own file has the other facts.
+const WANTS: &str = include_str!("../../templates/airlock.toml");
+
 /// Lists a language's files and those that all languages share.
 macro_rules! template {
-    ($language:literal: $($place:literal <- $file:literal),+ $(,)?) => {
+    ($language:literal $(and $wants:ident)?: $($place:literal <- $file:literal),+ $(,)?) => {
         &[
             $(($place, include_str!(concat!("../../templates/", $language, "/", $file))),)+
+            $(("airlock.toml", $wants),)?
             ("airlock-test.toml", include_str!("../../templates/airlock-test.toml")),
             (".gitignore", include_str!(concat!("../../templates/", $language, "/gitignore"))),
         ]
@@ -25,9 +29,8 @@ macro_rules! template {
 }
 
 const RUST: Start = Start {
-    files: template!("rust":
+    files: template!("rust" and WANTS:
         "Cargo.toml" <- "Cargo.toml.template",
-        "airlock.toml" <- "../airlock.toml",
         "src/lib.rs" <- "lib.rs",
         "README.md" <- "README.md",
         ".github/workflows/ci.yml" <- "ci.yml",
@@ -37,9 +40,8 @@ const RUST: Start = Start {
 };
 
 const TYPESCRIPT: Start = Start {
-    files: template!("ts":
+    files: template!("ts" and WANTS:
         "package.json" <- "package.json.template",
-        "airlock.toml" <- "../airlock.toml",
         "tsconfig.json" <- "tsconfig.json",
         "src/tool.ts" <- "tool.ts",
         "README.md" <- "README.md",
@@ -50,9 +52,8 @@ const TYPESCRIPT: Start = Start {
 };
 
 const JAVASCRIPT: Start = Start {
-    files: template!("js":
+    files: template!("js" and WANTS:
         "package.json" <- "package.json.template",
-        "airlock.toml" <- "../airlock.toml",
         "src/tool.js" <- "tool.js",
         "README.md" <- "README.md",
         ".github/workflows/ci.yml" <- "ci.yml",
@@ -62,9 +63,8 @@ const JAVASCRIPT: Start = Start {
 };
 
 const PYTHON: Start = Start {
-    files: template!("python":
+    files: template!("python" and WANTS:
         "pyproject.toml" <- "pyproject.toml.template",
-        "airlock.toml" <- "../airlock.toml",
         "src/tool.py" <- "tool.py",
         "tests/test_tool.py" <- "test_tool.py",
         "README.md" <- "README.md",
