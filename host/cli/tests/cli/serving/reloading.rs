@@ -2,6 +2,7 @@
 //! changed.
 
 mod events;
+mod grants;
 
 use std::fs;
 use std::process::Child;
@@ -44,13 +45,6 @@ impl File {
 
     fn becomes(&self, name: &str) {
         fs::copy(guest(name), self.path()).unwrap();
-    }
-
-    /// A component that says that it wants something impossible, so that it can't be loaded.
-    fn wants_nonsense(&self) {
-        let mut bytes = fs::read(self.path()).unwrap();
-        bytes.extend_from_slice(b"\0\x0f\x0dairlock:wants[");
-        fs::write(self.path(), bytes).unwrap();
     }
 
     fn breaks(&self) {
@@ -245,36 +239,6 @@ fn the_operators_file_says_anew_what_is_served_and_by_which_rules_and_a_bad_one_
     let refused = server.resolve("apply");
     assert!(text(&refused).contains("rule `no jpg`"), "{refused}");
     assert_eq!(names(&folder), ["a.jpeg"]);
-}
-
-#[test]
-fn a_plugin_that_can_not_be_loaded_again_keeps_its_grants() {
-    let (store, folder, plugin) = (Store::new(), folder(&["a.jpeg"]), File::of("puppet"));
-    let file = store.path().with_file_name("airlock-host.toml");
-    let path = plugin.path();
-    let text = format!(
-        "plugins = ['{path}']\ndecide = 'model'\n[[grant]]\nplugins = ['{path}']\nread = ['docs/']"
-    );
-    fs::write(&file, text).unwrap();
-    let (mut server, _) = Server::initialized(
-        &store,
-        folder.path(),
-        &["--config", file.to_str().unwrap()],
-        "2025-11-25",
-        json!({}),
-    );
-    let read = script(json!([{"do": "fs", "op": "read", "path": "a.jpeg"}]));
-    let denied = "Permission denied";
-    let said = server.call("puppet", read.clone());
-    assert!(words(&said).contains(denied), "{said}");
-
-    plugin.wants_nonsense();
-    hang_up(&server.child);
-    told(&server.said, "not reloaded, and served as it was");
-    told(&server.said, "the list of tools is the same");
-    let said = server.call("puppet", read);
-    assert!(words(&said).contains(denied), "{said}");
-    assert_eq!(server.end(), 0);
 }
 
 #[test]
