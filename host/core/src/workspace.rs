@@ -147,7 +147,7 @@ impl Files {
         roots: Arc<Roots>,
         limits: &Limits,
         start: LayerStart,
-        bounds: Option<PathBounds>,
+        bounds: Option<Arc<PathBounds>>,
     ) -> Self {
         Self {
             scratch_quota: Quota::new(roots.scratch.usage(), limits.scratch_bytes),
@@ -161,7 +161,7 @@ impl Files {
             left_out: LeftOut::default(),
             last_named: LastNamed::default(),
             start,
-            bounds: bounds.map(Arc::new),
+            bounds,
         }
     }
 

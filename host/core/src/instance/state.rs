@@ -34,8 +34,8 @@ pub(crate) struct InstanceContext {
     /// Names of its tools; `None` while the guest is asked for them.
     pub names: Option<Arc<ToolNames>>,
     pub policy: Policy,
-    /// The component's wants.
-    pub wanted: Policy,
+    /// The bounds that the policy sets; `None` if it grants all paths.
+    pub bounds: Option<Arc<PathBounds>>,
     pub limits: Arc<Limits>,
     pub roots: Arc<Roots>,
     pub volatile: VolatileActions,
@@ -146,10 +146,6 @@ impl State {
             }
             Some(line) => Some(captured(line, &context.plugin.name, &mut wasi)),
         };
-        let policy = &context.policy;
-        let bounds = policy
-            .limits_paths()
-            .then(|| PathBounds::new(policy.clone(), context.wanted.clone()));
         let conditions = context.conditions.as_ref();
         let looked_at = conditions.map(|conditions| conditions.hold(&mut wasi));
         Self {
@@ -161,7 +157,7 @@ impl State {
                 context.roots.clone(),
                 limits,
                 conditions.map(Conditions::layer).unwrap_or_default(),
-                bounds,
+                context.bounds.clone(),
             ),
             network_attempts: 0,
             clock: conditions

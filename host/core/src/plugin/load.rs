@@ -246,7 +246,7 @@ pub(super) fn ask_for_tools<'a>(
             plugin: source.clone(),
             names: None,
             policy: Policy::default().with_workspace(WorkspaceGrant::None),
-            wanted: Policy::default(),
+            bounds: None,
             limits: Arc::clone(limits),
             roots: Arc::new(Roots {
                 workspace: None,

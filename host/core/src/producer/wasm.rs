@@ -25,7 +25,7 @@ use crate::params::Params;
 use crate::plugin::Plugin;
 use crate::pushing::{Called, PlaceOfOthers, StagedActions};
 use crate::runtime::{IdleMemory, Reclaim, Reclaimed};
-use crate::workspace::Roots;
+use crate::workspace::{PathBounds, Roots};
 use crate::world::{CommandLine, DecidedAction, World};
 use roots::roots;
 
@@ -254,7 +254,10 @@ impl Binding {
             plugin: self.plugin.source().clone(),
             names: Some(Arc::clone(self.plugin.tool_names())),
             policy: policy.clone(),
-            wanted: self.plugin.effective_policy(Policy::default()),
+            bounds: policy.limits_paths().then(|| {
+                let wanted = self.plugin.effective_policy(Policy::default());
+                Arc::new(PathBounds::new(policy.clone(), wanted))
+            }),
             limits: Arc::clone(limits),
             roots,
             // The live instance's volatile actions don't end with another instance.
