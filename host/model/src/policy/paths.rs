@@ -58,14 +58,16 @@ impl Paths {
         Paths { lists }
     }
 
-    /// Checks if a path is one of these.
+    /// Checks if a path is one of these. One with more than 256 names is not, unless all are.
     pub fn contains(&self, path: &str) -> bool {
-        self.each_has(|pattern| pattern.matches(path))
+        self.is_everything() || !is_deep(path) && self.each_has(|pattern| pattern.matches(path))
     }
 
     /// Checks if some of these paths may be below a directory.
     pub fn leads_from(&self, directory: &str) -> bool {
-        directory.is_empty() || self.each_has(|pattern| pattern.leads_from(directory))
+        directory.is_empty()
+            || self.is_everything()
+            || !is_deep(directory) && self.each_has(|pattern| pattern.leads_from(directory))
     }
 
     /// Checks if all that a pattern matches is among these paths, as far as that can be seen from
@@ -85,6 +87,10 @@ impl Paths {
     }
 }
 
+fn is_deep(path: &str) -> bool {
+    path.split('/').count() > MAX_DEPTH
+}
+
 /// The order of the lists makes no difference.
 impl PartialEq for Paths {
     fn eq(&self, other: &Self) -> bool {
@@ -95,6 +101,9 @@ impl PartialEq for Paths {
 }
 
 impl Eq for Paths {}
+
+/// The maximum number of names in a path that is contained, so that checking one takes little time.
+const MAX_DEPTH: usize = 256;
 
 /// The most patterns of a list that are shown.
 pub(crate) const SHOWN: usize = 12;
@@ -162,6 +171,8 @@ mod tests {
             assert_eq!(both.contains(path), expected, "{path}");
         }
         assert!(Paths::default().contains("a/b"));
+        let deep = "a/".repeat(300) + "b";
+        assert!(!paths(&["a/"]).contains(&deep) && Paths::default().contains(&deep));
         assert!(paths(&["docs/", "**"]).is_everything());
         assert!(!paths(&[]).contains("a"));
         assert!(paths(&[]).is_nothing() && !both.is_nothing());
