@@ -4,9 +4,11 @@ use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
+use url::Url;
+
 use super::is_host;
 use crate::local::is_local;
-use crate::{Digest, ReferenceError};
+use crate::{Digest, Error, ReferenceError};
 
 /// The most characters that a host and a repository have together.
 const LONGEST_NAME: usize = 255;
@@ -40,6 +42,11 @@ impl OciReference {
         self.tag.as_deref()
     }
 
+    /// Returns the tag, or `latest` if the reference has none.
+    pub fn tag_or_latest(&self) -> &str {
+        self.tag.as_deref().unwrap_or("latest")
+    }
+
     /// Returns the digest of the manifest, if the reference is pinned to one.
     pub fn digest(&self) -> Option<Digest> {
         self.digest
@@ -63,6 +70,39 @@ impl OciReference {
     /// Only then is it asked by plain HTTP.
     pub fn is_local(&self) -> bool {
         is_local(&self.host)
+    }
+
+    /// The address of the registry.
+    pub(crate) fn base_url(&self) -> Result<Url, Error> {
+        let scheme = if self.is_local() { "http" } else { "https" };
+        // Docker's registry is not where its name says.
+        let host = match self.host.as_str() {
+            "docker.io" | "index.docker.io" => "registry-1.docker.io",
+            host => host,
+        };
+        Url::parse(&format!("{scheme}://{host}/v2/")).map_err(|error| Error::Server {
+            host: self.host.clone(),
+            problem: error.to_string(),
+        })
+    }
+
+    /// The repository's name in the registry's addresses.
+    pub(crate) fn api_repository(&self) -> String {
+        match self.host.as_str() {
+            "docker.io" | "index.docker.io" if !self.repository.contains('/') => {
+                format!("library/{}", self.repository)
+            }
+            _ => self.repository.clone(),
+        }
+    }
+
+    /// The address of something in the repository, such as `manifests/latest`.
+    pub(crate) fn url(&self, path: &str) -> Result<Url, Error> {
+        let path = format!("{}/{path}", self.api_repository());
+        self.base_url()?.join(&path).map_err(|error| Error::Server {
+            host: self.host.clone(),
+            problem: error.to_string(),
+        })
     }
 
     /// Reads a reference without a scheme.
