@@ -219,9 +219,10 @@ impl Download<'_> {
                 Err(error) => {
                     let error = unreachable_host(self.host, error);
                     // Without a version, the rest might be of another file.
-                    return Err(match self.digest.is_none() && version.is_none() {
-                        true => Failure::Restart(error),
-                        false => Failure::Cut(error),
+                    return Err(if self.digest.is_none() && version.is_none() {
+                        Failure::Restart(error)
+                    } else {
+                        Failure::Cut(error)
                     });
                 }
             }
@@ -276,9 +277,10 @@ impl Download<'_> {
                 had_credentials,
             };
             let error = refused(subject, response).await;
-            return Err(match status.is_server_error() {
-                true => Failure::Cut(error),
-                false => Failure::Final(error),
+            return Err(if status.is_server_error() {
+                Failure::Cut(error)
+            } else {
+                Failure::Final(error)
             });
         }
         let part = Part::read(response).map_err(wrong)?;

@@ -13,12 +13,12 @@ use crate::{ArtifactError, Digest};
 #[non_exhaustive]
 pub enum Error {
     /// The server can't be reached, or the connection broke and further attempts failed.
-    #[error("can't reach {host}: {source}")]
+    #[error("can't reach {host}: {problem}")]
     Unreachable {
         /// The server's host.
         host: String,
         /// The last attempt's error.
-        source: Box<dyn std::error::Error + Send + Sync>,
+        problem: String,
     },
     /// The server wants credentials, and there are none, or it refused them (HTTP 401).
     #[error("{host} wants a login: {}", if *.had_credentials { "it refused the saved credentials" } else { "there are no saved credentials" })]
@@ -134,7 +134,7 @@ pub enum Error {
     #[error("can't publish to {0}: a digest can't be chosen")]
     PublishToDigest(String),
     /// A file or folder of the cache can't be read or written.
-    #[error("can't write {path}: {source}", path = .path.display())]
+    #[error("can't read or write {path}: {source}", path = .path.display())]
     Cache {
         /// The file or folder.
         path: PathBuf,
@@ -151,7 +151,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Unreachable { host, .. } => Some(format!(
-                "check the connection and the spelling; to name a file, write ./{host}/…"
+                "check the connection and the spelling; if {host} is a folder, write ./{host}/…"
             )),
             Self::Unauthorized { host, .. } => Some(login(host)),
             Self::Forbidden {
@@ -178,9 +178,10 @@ impl Error {
                     Some(time) => format!("try again in {} seconds", time.as_secs()),
                     None => "try again later".to_owned(),
                 };
-                Some(match had_credentials {
-                    true => wait,
-                    false => format!("{wait}, or log in for a higher limit: docker login {host}"),
+                Some(if *had_credentials {
+                    wait
+                } else {
+                    format!("{wait}, or log in for a higher limit: docker login {host}")
                 })
             }
             Self::PublishToDigest(_) => Some("leave out the part that begins with @".to_owned()),

@@ -129,10 +129,7 @@ pub(crate) fn unreachable_host(host: &str, error: reqwest::Error) -> Error {
     if is_redirect {
         Error::Server { host, problem }
     } else {
-        Error::Unreachable {
-            host,
-            source: problem.into(),
-        }
+        Error::Unreachable { host, problem }
     }
 }
 

@@ -37,10 +37,7 @@ async fn truncated_contents_are_refused() {
     for has_length in [true, false] {
         let (cache, _folder) = cache();
         let sent = half.clone();
-        let blob = move |request: &Request| match has_length {
-            true => file(request, &sent),
-            false => file(request, &sent).without_length(),
-        };
+        let blob = move |request: &Request| file(request, &sent).with_length(has_length);
         let error = refused(manifest(&whole), blob, 1 << 20, &cache).await;
         let message = error.to_string();
         let end = format!(" is truncated: expected {} bytes, got 100000", whole.len());
@@ -62,10 +59,7 @@ async fn padded_contents_are_refused() {
     for has_length in [true, false] {
         let (cache, folder) = cache();
         let sent = padded.clone();
-        let blob = move |request: &Request| match has_length {
-            true => file(request, &sent),
-            false => file(request, &sent).without_length(),
-        };
+        let blob = move |request: &Request| file(request, &sent).with_length(has_length);
         let error = refused(manifest(&whole), blob, 1 << 20, &cache).await;
         assert!(matches!(error, Error::Padded { .. }), "{error}");
         assert_eq!(partial_files(&folder), []);
@@ -132,11 +126,7 @@ async fn a_bomb_is_read_no_further_than_promised() {
         let (cache, folder) = cache();
         let blob = move |_: &Request| {
             let bomb = Reply::new(200).body(vec![0; 1 << 20]).times(1 << 14);
-            if has_length {
-                bomb
-            } else {
-                bomb.without_length()
-            }
+            bomb.with_length(has_length)
         };
         let error = refused(manifest_of(Digest::of(b"x"), 1000), blob, 1 << 20, &cache).await;
         assert!(

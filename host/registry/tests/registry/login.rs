@@ -121,9 +121,10 @@ async fn with_tokens() -> Server {
                 && request.body.contains("refresh_token=identity")
                 && request.body.contains("service=test")
                 && request.body.contains(scope);
-            return match is_ann || has_identity {
-                true => Reply::new(200).body(r#"{"token":"granted"}"#),
-                false => Reply::new(401),
+            return if is_ann || has_identity {
+                Reply::new(200).body(r#"{"token":"granted"}"#)
+            } else {
+                Reply::new(401)
             };
         }
         match authorization {

@@ -170,11 +170,7 @@ async fn a_manifest_that_is_too_large_is_not_read() {
     for has_length in [true, false] {
         let server = Server::start(move |_| {
             let reply = Reply::new(200).body(vec![b' '; 1 << 20]).times(1 << 14);
-            if has_length {
-                reply
-            } else {
-                reply.without_length()
-            }
+            reply.with_length(has_length)
         });
         let server = server.await;
         let error = client().resolve(&reference(&server.host, "x:1")).await;

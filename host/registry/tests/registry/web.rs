@@ -20,11 +20,7 @@ async fn a_files_digest_is_returned() {
         let sent = whole.clone();
         let server = Server::start(move |_| {
             let reply = Reply::new(200).body(sent.clone());
-            if has_length {
-                reply
-            } else {
-                reply.without_length()
-            }
+            reply.with_length(has_length)
         });
         let server = server.await;
         let (cache, folder) = cache();
@@ -68,11 +64,7 @@ async fn a_bomb_is_read_no_further_than_the_limit() {
     for has_length in [true, false] {
         let server = Server::start(move |_| {
             let bomb = Reply::new(200).body(vec![0; 1 << 20]).times(1 << 14);
-            if has_length {
-                bomb
-            } else {
-                bomb.without_length()
-            }
+            bomb.with_length(has_length)
         });
         let server = server.await;
         let (cache, folder) = cache();
@@ -141,9 +133,10 @@ async fn a_file_that_changes_is_never_mixed() {
     for ignores_version in [false, true] {
         let sent = new.clone();
         let server = cut(old.clone(), Some("\"1\""), move |request| {
-            let reply = match ignores_version {
-                true => file(request, &sent),
-                false => Reply::new(200).body(sent.clone()),
+            let reply = if ignores_version {
+                file(request, &sent)
+            } else {
+                Reply::new(200).body(sent.clone())
             };
             reply.header("etag", "\"2\"")
         });
@@ -172,6 +165,30 @@ async fn a_file_without_a_version_begins_again() {
             .await;
         assert_eq!(fs::read(fetched.unwrap().path).unwrap(), new);
     }
+}
+
+#[tokio::test]
+async fn a_download_is_continued_through_a_redirect() {
+    let whole = component(10_000);
+    let sent = whole.clone();
+    let server = Server::start(move |request| match request.path.as_str() {
+        "/x.wasm" => Reply::new(302).header("location", "/y"),
+        _ if request.start() == 0 => {
+            let half = sent.slice(..5000);
+            Reply::new(200)
+                .header("content-length", sent.len())
+                .body(half)
+        }
+        _ => file(request, &sent),
+    });
+    let server = server.await;
+    let (cache, _folder) = cache();
+    let digest = Some(Digest::of(&whole));
+    let fetched = client()
+        .fetch_url(&url(&server), digest, &cache, &mut |_, _| {})
+        .await;
+    assert_eq!(fs::read(fetched.unwrap().path).unwrap(), whole);
+    assert_eq!(server.requests().last().unwrap().start(), 5000);
 }
 
 #[tokio::test]

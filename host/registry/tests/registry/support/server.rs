@@ -67,9 +67,9 @@ impl Reply {
         self
     }
 
-    /// Leaves out `Content-Length`: the body ends with the connection.
-    pub fn without_length(mut self) -> Self {
-        self.has_length = false;
+    /// Without `Content-Length`, the body ends with the connection.
+    pub fn with_length(mut self, has_length: bool) -> Self {
+        self.has_length = has_length;
         self
     }
 }
@@ -123,9 +123,12 @@ impl Server {
         manifest: serde_json::Value,
         blob: impl Fn(&Request) -> Reply + Send + Sync + 'static,
     ) -> Self {
-        Self::start(move |request| match request.path.contains("/manifests/") {
-            true => Reply::new(200).body(manifest.to_string()),
-            false => blob(request),
+        Self::start(move |request| {
+            if request.path.contains("/manifests/") {
+                Reply::new(200).body(manifest.to_string())
+            } else {
+                blob(request)
+            }
         })
         .await
     }
