@@ -272,6 +272,20 @@ fn crates_are_compiled_without_what_they_must_not_know() {
             vec![databases, terminals, protocols, renderer, authors, programs],
         ),
         (
+            "airlock-registry",
+            vec![
+                engine,
+                databases,
+                screens,
+                renderer,
+                desk,
+                own,
+                &["axum", "rmcp", "airlock_host"],
+                // One implementation of TLS is compiled, that of the stores.
+                &["aws_lc_rs", "native_tls", "openssl"],
+            ],
+        ),
+        (
             "airlock-desk",
             vec![terminals, protocols, authors, programs],
         ),

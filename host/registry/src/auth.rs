@@ -84,7 +84,8 @@ impl Auth {
             reference.repository().to_owned(),
             access,
         );
-        let is_own = host(url) == host(&reference.base_url()?);
+        let registry = host(&reference.base_url()?);
+        let is_own = host(url) == registry;
         let send = async |authorization: Option<&Authorization>| {
             let mut request = request(client);
             if let Some(authorization) = authorization {
@@ -97,7 +98,9 @@ impl Auth {
         };
         let granted = self.granted(&key).filter(|_| is_own);
         let response = send(granted.as_ref()).await?;
-        if response.status() != StatusCode::UNAUTHORIZED || !is_own {
+        // A server that the registry redirects to must not choose where the password is sent.
+        let is_asked = is_own && host(response.url()) == registry;
+        if response.status() != StatusCode::UNAUTHORIZED || !is_asked {
             let had_credentials = granted.is_some_and(|it| it.had_credentials);
             return Ok(Answer {
                 response,

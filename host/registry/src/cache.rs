@@ -61,7 +61,7 @@ impl Cache {
         let held = File::create(&lock).map_err(failed(&lock))?;
         match held.try_lock() {
             Ok(()) => Partial::open(folder.join(name), Some(held)),
-            // Another process downloads the same; this one begins anew, in a file of its own.
+            // Another process downloads the same; this one begins again, in a file of its own.
             Err(TryLockError::WouldBlock) => {
                 let unique =
                     getrandom::u64().map_err(|error| failed(&folder)(io::Error::other(error)))?;

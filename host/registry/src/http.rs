@@ -37,7 +37,7 @@ impl Http {
                 .connect_timeout(options.connect_timeout)
                 .read_timeout(options.read_timeout)
         };
-        let failed = |error: reqwest::Error| Error::Encryption(causes(&error));
+        let failed = |error: reqwest::Error| Error::Encryption(cause(&error));
         let remote = builder().redirect(Policy::custom(to_others));
         let local = builder().no_proxy().redirect(Policy::custom(to_here));
         Ok(Self {
@@ -125,7 +125,7 @@ pub(crate) fn unreachable(url: &Url, error: reqwest::Error) -> Error {
 pub(crate) fn unreachable_host(host: &str, error: reqwest::Error) -> Error {
     let host = host.to_owned();
     let is_redirect = error.is_redirect();
-    let problem = causes(&error.without_url());
+    let problem = cause(&error.without_url());
     if is_redirect {
         Error::Server { host, problem }
     } else {
@@ -133,18 +133,13 @@ pub(crate) fn unreachable_host(host: &str, error: reqwest::Error) -> Error {
     }
 }
 
-/// All messages of an error: reqwest's own says only that the request failed.
-fn causes(error: &dyn std::error::Error) -> String {
-    let mut messages = vec![error.to_string()];
-    let mut source = error.source();
-    while let Some(error) = source {
-        let message = error.to_string();
-        if !messages.last().is_some_and(|last| last.contains(&message)) {
-            messages.push(message);
-        }
-        source = error.source();
+/// The innermost message of an error: those around it only say that a request failed.
+fn cause(error: &reqwest::Error) -> String {
+    let mut error: &dyn std::error::Error = error;
+    while let Some(source) = error.source() {
+        error = source;
     }
-    messages.join(": ")
+    error.to_string()
 }
 
 /// The body of `response`, or `None` if it is larger than `limit`.

@@ -217,3 +217,23 @@ async fn a_password_is_not_sent_to_where_a_registry_redirects() {
     assert_eq!(requests.len(), 1);
     assert_eq!(requests[0].header("authorization"), None);
 }
+
+#[tokio::test]
+async fn a_password_is_not_sent_where_another_server_than_the_registry_wants_it() {
+    let thief = Server::start(|request| {
+        let host = request.header("host").unwrap();
+        let header = format!(r#"Bearer realm="http://{host}/token",service="test""#);
+        Reply::new(401).header("www-authenticate", header)
+    });
+    let thief = thief.await;
+    let elsewhere = format!("http://{}/x", thief.host);
+    let server = Server::start(move |_| Reply::new(307).header("location", elsewhere.clone()));
+    let server = server.await;
+    let (client, _folder) = client_of(&config(&server.host, "secret"));
+    let error = client
+        .resolve(&reference(&server.host, "x:1"))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, Error::Unauthorized { .. }), "{error:?}");
+    assert_eq!(thief.requests().len(), 1);
+}

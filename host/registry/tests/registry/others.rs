@@ -3,11 +3,11 @@
 use std::fs;
 use std::process::Command;
 
-use airlock_registry::{Annotations, Digest, annotation};
+use airlock_registry::{Annotations, Credentials, Digest, annotation};
 use serde_json::Value;
 
 use crate::support::registry::Registry;
-use crate::support::{cache, client, component, fetch, program, reference};
+use crate::support::{cache, client, client_with, component, fetch, program, publish, reference};
 
 /// What skopeo prints.
 fn skopeo(arguments: &[&str]) -> String {
@@ -53,4 +53,22 @@ async fn skopeo_reads_and_copies_what_is_published() {
     let (cache, _folder) = cache();
     let fetched = fetch(&client, &artifact, &cache).await.unwrap();
     assert_eq!(fs::read(fetched.path).unwrap(), component);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_login_by_skopeo_is_used() {
+    let registry = Registry::start_private().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.json");
+    let file = file.to_str().unwrap();
+    let login = [
+        "login",
+        "--tls-verify=false",
+        "--username=ann",
+        "--password=secret",
+    ];
+    skopeo(&[&login[..], &["--authfile", file, &registry.host]].concat());
+    let path = folder.path().to_owned();
+    let client = client_with(|options| options.credentials = Credentials::DockerFolder(path));
+    publish(&client, &reference(&registry.host, "x:1"), component(1)).await;
 }

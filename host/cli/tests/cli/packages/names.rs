@@ -20,6 +20,7 @@ pub const CRATES: Registry = Registry {
         "airlock-desk",
         "airlock-host",
         "airlock-model",
+        "airlock-registry",
         "airlock-render",
         "airlock-rules",
         "airlock-serve",
