@@ -14,7 +14,7 @@ use crate::Error;
 ///
 /// Docker keeps them in `config.json`: encoded in `auths`, or with the programs that `credHelpers`
 /// and `credsStore` name.
-/// A registry without an entry is asked anonymously.
+/// A registry without an entry is used anonymously.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Credentials {
@@ -23,7 +23,7 @@ pub enum Credentials {
     Docker,
     /// Another folder with docker's `config.json`.
     DockerFolder(PathBuf),
-    /// None: every registry is asked anonymously.
+    /// None: every registry is used anonymously.
     Anonymous,
 }
 

@@ -2,6 +2,8 @@
 
 mod part;
 
+use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -31,7 +33,7 @@ pub type Progress<'a> = &'a mut (dyn FnMut(u64, Option<u64>) + Send);
 #[non_exhaustive]
 pub struct Fetched {
     /// The file, which has exactly the bytes with this digest.
-    pub path: std::path::PathBuf,
+    pub path: PathBuf,
     /// The digest of the component's bytes.
     pub digest: Digest,
     /// The number of bytes.
@@ -354,8 +356,8 @@ async fn blocking<T: Send + 'static>(
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result,
         Err(error) => Err(Error::Cache {
-            path: std::path::PathBuf::new(),
-            source: std::io::Error::other(error),
+            path: PathBuf::new(),
+            source: io::Error::other(error),
         }),
     }
 }

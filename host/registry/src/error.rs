@@ -21,7 +21,7 @@ pub enum Error {
         problem: String,
     },
     /// The server wants credentials, and there are none, or it refused them (HTTP 401).
-    #[error("{host} wants a login: {}", if *.had_credentials { "it refused the saved credentials" } else { "there are no saved credentials" })]
+    #[error("{host} requires a login: {}", if *.had_credentials { "it refused the saved credentials" } else { "there are no saved credentials" })]
     Unauthorized {
         /// The server's host.
         host: String,

@@ -28,7 +28,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If there is no such artifact, the registry wants a login, the manifest isn't that of a
+    /// If there is no such artifact, the registry requires a login, the manifest isn't that of a
     /// component, or it doesn't have the digest of the reference.
     pub fn resolve<'a>(
         &'a self,

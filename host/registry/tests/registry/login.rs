@@ -56,7 +56,7 @@ async fn a_private_registry_wants_the_password() {
             assert!(matches!(error, Error::Unauthorized { .. }), "{error:?}");
             assert_eq!(
                 error.to_string(),
-                format!("{} wants a login: {problem}", registry.host)
+                format!("{} requires a login: {problem}", registry.host)
             );
             assert_eq!(
                 error.hint().unwrap(),

@@ -250,7 +250,7 @@ async fn errors_say_what_to_do() {
     let cases = [
         (
             "401",
-            format!("{host} wants a login: there are no saved credentials"),
+            format!("{host} requires a login: there are no saved credentials"),
             Some(format!("log in: docker login {host}")),
         ),
         (
