@@ -15,7 +15,7 @@ use url::Url;
 use self::challenge::Challenge;
 use crate::credentials::{Credentials, Login};
 use crate::http::{Http, Subject, bounded_body, host, refused, unreachable};
-use crate::local::is_local;
+use crate::local::{is_local, is_safe};
 use crate::{Error, OciReference};
 
 /// The most bytes of a token server's answer.
@@ -198,18 +198,8 @@ async fn token(
     challenge: &Challenge,
     login: Option<Login>,
 ) -> Result<String, Error> {
-    let wrong = |problem: &str| Error::Server {
-        host: reference.host().to_owned(),
-        problem: problem.to_owned(),
-    };
-    let url = challenge.realm().and_then(|realm| Url::parse(realm).ok());
-    let mut url = url.ok_or_else(|| wrong("it names no token server"))?;
-    // A registry elsewhere must not make this machine's own servers answer, nor get passwords
-    // sent without encryption.
-    let is_allowed = url.scheme() == "https" || is_local(reference.host());
-    if !is_allowed {
-        return Err(wrong("its token server is not encrypted"));
-    }
+    let wrong = |problem: &str| wrong(reference, problem);
+    let mut url = token_server(reference, challenge)?;
     let repository = reference.api_repository();
     let scope = format!("repository:{repository}:{}", access.actions());
     let had_credentials = login.is_some();
@@ -263,4 +253,50 @@ async fn token(
         serde_json::from_slice(&body).map_err(|_| wrong("its token server sent no token"))?;
     let token = token.token.or(token.access_token);
     token.ok_or_else(|| wrong("its token server sent no token"))
+}
+
+/// The address of the token server.
+///
+/// A registry elsewhere must not make this machine's own servers answer, nor get passwords sent
+/// without encryption.
+fn token_server(reference: &OciReference, challenge: &Challenge) -> Result<Url, Error> {
+    let url = challenge.realm().and_then(|realm| Url::parse(realm).ok());
+    let url = url.ok_or_else(|| wrong(reference, "it names no token server"))?;
+    if url.scheme() == "https" || (is_local(reference.host()) && is_safe(&url)) {
+        Ok(url)
+    } else {
+        Err(wrong(reference, "its token server is not encrypted"))
+    }
+}
+
+fn wrong(reference: &OciReference, problem: &str) -> Error {
+    Error::Server {
+        host: reference.host().to_owned(),
+        problem: problem.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_server_is_encrypted_unless_it_and_the_registry_are_local() {
+        for (registry, realm, is_allowed) in [
+            ("ghcr.io", "https://ghcr.io/token", true),
+            ("docker.io", "https://auth.docker.io/token", true),
+            ("localhost:5000", "https://example.com/token", true),
+            ("localhost:5000", "http://127.0.0.1:5001/token", true),
+            ("localhost:5000", "http://example.com/token", false),
+            ("ghcr.io", "http://ghcr.io/token", false),
+            ("ghcr.io", "http://localhost/token", false),
+            ("ghcr.io", "ftp://ghcr.io/token", false),
+            ("ghcr.io", "token", false),
+        ] {
+            let reference = format!("{registry}/x").parse().unwrap();
+            let challenge = Challenge::parse(&format!(r#"Bearer realm="{realm}""#)).unwrap();
+            let url = token_server(&reference, &challenge);
+            assert_eq!(url.is_ok(), is_allowed, "{registry} {realm}");
+        }
+    }
 }

@@ -194,7 +194,7 @@ async fn a_token_server_without_encryption_gets_no_password() {
     assert!(
         error
             .to_string()
-            .contains("it asks for a connection that is not encrypted"),
+            .contains("its token server is not encrypted"),
         "{error}"
     );
 }
