@@ -1,7 +1,7 @@
 //! The form in which registries keep a component: the Wasm OCI artifact of the CNCF.
 //!
 //! <https://tag-runtime.cncf.io/wgs/wasm/deliverables/wasm-oci-artifact/>: a manifest whose config
-//! has a media type of its own, with exactly one layer, the component.
+//! has its own media type, with exactly one layer, the component.
 
 mod config;
 mod read;

@@ -21,7 +21,7 @@ use crate::{Error, OciReference};
 /// The most bytes of a token server's answer.
 const MAX_TOKEN_BYTES: usize = 1 << 20;
 
-/// What a request needs to be allowed.
+/// The permission that a request needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Access {
     Pull,
@@ -37,7 +37,7 @@ impl Access {
     }
 }
 
-/// The registry, the repository and what is to be done there.
+/// The registry, the repository and the access.
 type Key = (String, String, Access);
 
 /// A header that a registry has asked for.

@@ -10,7 +10,7 @@ use crate::{Digest, Error};
 /// A folder with downloaded components, and with the parts of those whose download was cut.
 ///
 /// Components are in `components`, named by their digests.
-/// What has come of a download is in `partial`, until the whole is there and has the right digest;
+/// A download is in `partial` until it is complete and has the right digest;
 /// then it is moved.
 /// Several processes can use one folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +52,31 @@ impl Cache {
         Ok((hasher.finish() == digest).then_some(bytes))
     }
 
+    /// Adds a component that didn't need to be downloaded, and returns its path.
+    ///
+    /// # Errors
+    ///
+    /// If a file can't be written.
+    pub fn add(&self, bytes: &[u8]) -> Result<PathBuf, Error> {
+        let mut partial = self.partial(&format!("{}-local", Digest::of(bytes).to_hex()))?;
+        partial.clear()?;
+        partial.append(bytes)?;
+        partial.finish(self)
+    }
+
+    /// Removes the component with this digest, if it is there.
+    ///
+    /// # Errors
+    ///
+    /// If the file can't be removed.
+    pub fn remove(&self, digest: Digest) -> Result<(), Error> {
+        let path = self.path(digest);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(&path)(error)),
+            _ => Ok(()),
+        }
+    }
+
     /// Opens the partial file with this name, for one download at a time.
     pub(crate) fn partial(&self, name: &str) -> Result<Partial, Error> {
         let folder = self.folder.join("partial");
@@ -61,7 +86,7 @@ impl Cache {
         let held = File::create(&lock).map_err(failed(&lock))?;
         match held.try_lock() {
             Ok(()) => Partial::open(folder.join(name), Some(held)),
-            // Another process downloads the same; this one begins again, in a file of its own.
+            // Another process downloads the same; this one begins again, in another file.
             Err(TryLockError::WouldBlock) => {
                 let unique =
                     getrandom::u64().map_err(|error| failed(&folder)(io::Error::other(error)))?;

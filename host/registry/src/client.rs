@@ -45,7 +45,7 @@ impl Default for Options {
 /// Finds, fetches and publishes components.
 ///
 /// All methods need a Tokio runtime with I/O and time, and can be cancelled by dropping their
-/// futures. What has come of a download by then stays in the cache, and is continued the next time.
+/// futures. The bytes of a download so far stay in the cache, and it is continued the next time.
 pub struct Client {
     options: Options,
     http: Http,

@@ -27,7 +27,7 @@ pub enum Credentials {
     Anonymous,
 }
 
-/// What a user logs in with.
+/// A user's login.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Login {
     Password {

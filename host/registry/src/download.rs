@@ -43,12 +43,12 @@ pub struct Fetched {
 /// Asks for the file with these further headers.
 pub(crate) type Ask<'a> = &'a (dyn Fn(HeaderMap) -> BoxFuture<'a, Result<Answer, Error>> + Sync);
 
-/// What is downloaded, and what is known of it.
+/// A download, with the facts that are known before.
 pub(crate) struct Download<'a> {
     pub(crate) host: &'a str,
     /// The reference or URL.
     pub(crate) name: &'a str,
-    /// What is missing if it isn't found.
+    /// The thing that is missing if it isn't found.
     pub(crate) what: &'static str,
     pub(crate) digest: Option<Digest>,
     pub(crate) bytes: Option<u64>,
@@ -349,7 +349,7 @@ fn is_about_contents(error: &Error) -> bool {
     )
 }
 
-/// Runs what reads or writes much of a file on a thread of its own.
+/// Runs work that reads or writes much of a file on another thread.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {

@@ -45,7 +45,7 @@ pub enum Error {
         host: String,
         /// The reference or URL.
         name: String,
-        /// What is missing: `repository or tag`, `component` or `file`.
+        /// The missing thing: `repository or tag`, `component` or `file`.
         what: &'static str,
     },
     /// The server limits the number of requests (HTTP 429).
@@ -63,7 +63,7 @@ pub enum Error {
     Server {
         /// The server's host.
         host: String,
-        /// What is wrong, with the status if there is one.
+        /// The problem, with the status if there is one.
         problem: String,
     },
     /// The saved credentials can't be read.
@@ -71,7 +71,7 @@ pub enum Error {
     Credentials {
         /// The server's host.
         host: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
     /// The artifact isn't a component in the format that this crate reads.
@@ -79,7 +79,7 @@ pub enum Error {
     Artifact {
         /// The reference.
         name: String,
-        /// What is wrong with the artifact.
+        /// The problem with the artifact.
         source: ArtifactError,
     },
     /// The registry sent another manifest than the one with this digest.
@@ -147,7 +147,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns what the user can do, if anything: a sentence without a full stop.
+    /// Returns the user's next step, if there is one: a sentence without a full stop.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Unreachable { host, .. } => Some(format!(

@@ -163,13 +163,13 @@ pub(crate) async fn bounded_body(
     Ok(Some(body))
 }
 
-/// What a request was about, for its errors.
+/// The subject of a request, for its errors.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject<'a> {
     pub(crate) host: &'a str,
     /// The reference or URL.
     pub(crate) name: &'a str,
-    /// What is missing if it isn't found.
+    /// The thing that is missing if it isn't found.
     pub(crate) what: &'static str,
     pub(crate) had_credentials: bool,
 }

@@ -1,4 +1,4 @@
-//! What a component is named by: an OCI reference, a URL or a path.
+//! References to components: an OCI reference, a URL or a path.
 
 mod error;
 mod oci;
@@ -7,6 +7,8 @@ mod web;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
 
 pub use error::ReferenceError;
 pub use oci::OciReference;
@@ -20,7 +22,7 @@ pub use web::WebReference;
 /// The first rule that applies counts:
 ///
 /// 1. A text that is empty, has spaces around it, or has a control character is an error.
-/// 2. A text that begins with `SCHEME://`, in any case, is what the scheme says: `oci://` an OCI
+/// 2. A text that begins with `SCHEME://`, in any case, is read by the scheme: `oci://` is an OCI
 ///    reference, `https://` a URL, and `http://` a URL on this machine (`localhost`, `127.0.0.1`
 ///    or `[::1]`). All other schemes are errors, and so are `file:`, `http:`, `https:` and `oci:`
 ///    without the slashes.
@@ -48,7 +50,8 @@ pub use web::WebReference;
 /// ```
 ///
 /// Printing a reference gives a text that is read as the same reference.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum Reference {
     /// An artifact in an OCI registry.
     Oci(OciReference),
@@ -89,6 +92,20 @@ impl FromStr for Reference {
             Some(_) if !text.contains([':', '@']) => Ok(Self::Path(text.into())),
             _ => Err(ReferenceError::NoRegistry(text.to_owned())),
         }
+    }
+}
+
+impl TryFrom<String> for Reference {
+    type Error = ReferenceError;
+
+    fn try_from(text: String) -> Result<Self, ReferenceError> {
+        text.parse()
+    }
+}
+
+impl From<Reference> for String {
+    fn from(reference: Reference) -> Self {
+        reference.to_string()
     }
 }
 

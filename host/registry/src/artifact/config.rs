@@ -1,4 +1,4 @@
-//! The config of a component's manifest: what it imports and exports.
+//! The config of a component's manifest: its imports and exports.
 
 use serde::Serialize;
 use wasmparser::{Encoding, Parser, Payload};

@@ -1,4 +1,4 @@
-//! What the headers of an answer say about the bytes in it.
+//! The headers of an answer, as far as they describe the bytes in it.
 
 use reqwest::header::{CONTENT_ENCODING, CONTENT_RANGE, ETAG};
 use reqwest::{Response, StatusCode};

@@ -35,7 +35,7 @@ pub enum ReferenceError {
         text: String,
         /// The part that should be a host.
         host: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: &'static str,
     },
     /// The repository's name is empty or has characters that OCI doesn't allow.
@@ -43,7 +43,7 @@ pub enum ReferenceError {
     Repository {
         /// The part that should be a repository.
         repository: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: &'static str,
     },
     /// The repository's name has capitals.
@@ -69,7 +69,7 @@ pub enum ReferenceError {
     Url {
         /// The text that should be a URL.
         text: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
 }

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What a text is read as, in one line.
+/// The reference that a text is read as, in one line.
 fn read(text: &str) -> String {
     match text.parse::<Reference>() {
         Ok(Reference::Oci(oci)) => format!("oci {oci}"),

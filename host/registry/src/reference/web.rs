@@ -23,7 +23,8 @@ impl WebReference {
         self.0.host_str().unwrap_or_default()
     }
 
-    pub(crate) fn url(&self) -> &Url {
+    /// Returns the URL.
+    pub fn url(&self) -> &Url {
         &self.0
     }
 }

@@ -1,4 +1,4 @@
-//! What a registry sends that is not the component.
+//! Registries that don't send the component.
 
 use airlock_registry::{Cache, Digest, Error};
 use bytes::Bytes;
@@ -24,7 +24,7 @@ async fn refused(
     let fetched = client.fetch(&artifact, cache, &mut |_, _| {}).await;
     let error = fetched.unwrap_err();
     assert!(!cache.path(artifact.component).exists());
-    // The message names what was fetched.
+    // The message names the reference.
     let name = artifact.reference.to_string();
     assert!(error.to_string().starts_with(&name), "{error}");
     error

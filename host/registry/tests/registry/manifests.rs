@@ -1,4 +1,4 @@
-//! What a tag or a digest leads to.
+//! Manifests behind tags and digests.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What is published is what is fetched.
+//! Published components are fetched as they were.
 
 use std::fs;
 

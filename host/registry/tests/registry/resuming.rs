@@ -37,7 +37,7 @@ async fn a_download_survives_a_cut_after_each_64_kib() {
         .await
         .unwrap();
     assert_eq!(fs::read(fetched.path).unwrap(), whole);
-    // Nothing is asked for twice, but for what was under way when a connection was cut.
+    // Nothing is asked for twice, except for the bytes under way when a connection was cut.
     assert!((30..=40).contains(&cutting.cuts()), "{}", cutting.cuts());
     assert!(seen.is_sorted());
 }

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Shared parts of the tests.
 
 pub mod cutting;
 pub mod registry;
