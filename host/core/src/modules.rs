@@ -105,7 +105,7 @@ pub mod policy {
 /// A component's own metadata and wants.
 pub mod wants {
     pub use crate::world::with_wants;
-    pub use airlock_model::wants::{About, Scheme, WantedHost, WantedPhase, Wants};
+    pub use airlock_model::wants::{About, Scheme, Want, WantedHost, WantedPhase, Wants};
 }
 
 /// Formats of tool choices and reminders for model providers.

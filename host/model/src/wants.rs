@@ -1,5 +1,7 @@
 //! A component's own metadata, and the authority that it wants.
 
+mod item;
+
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -8,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::pattern::Pattern;
 use crate::policy::{SHOWN, shown};
+
+pub use item::Want;
 
 /// The authority that a component wants. Wanting something grants nothing: a plugin gets what both
 /// its wants and the operator's grants allow.

@@ -47,11 +47,14 @@ impl Paths {
         self.lists.iter().any(|list| list.is_empty())
     }
 
-    /// Returns the paths that are in both.
+    /// Returns the paths that are in both. A list that has all patterns of another adds nothing.
     pub fn and(&self, other: &Paths) -> Paths {
-        let mut lists = self.lists.clone();
-        for list in &other.lists {
-            if !lists.contains(list) {
+        let is_within =
+            |one: &[Pattern], other: &[Pattern]| one.iter().all(|it| other.contains(it));
+        let mut lists: Vec<Arc<[Pattern]>> = Vec::new();
+        for list in self.lists.iter().chain(&other.lists) {
+            if lists.iter().all(|it| !is_within(it, list)) {
+                lists.retain(|it| !is_within(list, it));
                 lists.push(Arc::clone(list));
             }
         }
