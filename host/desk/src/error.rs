@@ -1,14 +1,18 @@
 //! Errors of requests.
 
 use std::borrow::Cow;
+use std::io;
+use std::path::PathBuf;
 
 use airlock_host::load::LoadError;
 use airlock_host::pending::ActionId;
 use airlock_host::store::StoreError;
+use airlock_registry::Reference;
 use etcetera::HomeDirError;
 
 use crate::advice;
 use crate::configuration::{Problem, Problems};
+use crate::lock::{Difference, InstalledName};
 
 /// An error of a request. Displays as a clause; [`advice`](Self::advice) says what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -28,13 +32,70 @@ pub enum Error {
     /// A plugin can't be loaded.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// A name is neither a bundled plugin's nor a path.
-    #[error("there is no bundled plugin `{name}`, and no such file here")]
+    /// A name is neither a bundled or installed plugin's nor a path.
+    #[error("there is no bundled or installed plugin `{name}`, and no such file here")]
     UnknownPlugin {
         /// The name.
         name: String,
         /// The names of the bundled plugins.
         bundled: String,
+        /// The names of the installed plugins.
+        installed: String,
+    },
+    /// A reference to a registry or a web server was given in place of a plugin.
+    #[error("{reference} is not installed under this name")]
+    NotInstalled {
+        /// The reference.
+        reference: Reference,
+    },
+    /// An installed plugin's component is not there, or was damaged.
+    #[error("the component of the installed plugin {name} is {state}: {}", .path.display())]
+    NotFetched {
+        /// The plugin.
+        name: InstalledName,
+        /// `missing` or `damaged`.
+        state: &'static str,
+        /// The component's file.
+        path: PathBuf,
+    },
+    /// An installed plugin differs from its lock.
+    #[error(
+        "the installed plugin {name} differs from {}: {}",
+        .lock.display(),
+        .differences.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    )]
+    Differs {
+        /// The plugin.
+        name: InstalledName,
+        /// The lock.
+        lock: PathBuf,
+        /// The differences.
+        differences: Vec<Difference>,
+    },
+    /// A registry, a web server or a folder with components can't be used.
+    #[error(transparent)]
+    Registry(#[from] airlock_registry::Error),
+    /// A folder has no component, or several.
+    #[error("{} {problem}", .folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// The problem, after the folder's name.
+        problem: String,
+    },
+    /// The lock can't be written.
+    #[error("can't write {}: {source}", .path.display())]
+    Lock {
+        /// The lock.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The lock was changed by another process.
+    #[error("the entry of {name} in the lock was changed by another process, so nothing was done")]
+    LockChanged {
+        /// The plugin.
+        name: String,
     },
     /// A file that gives a program tools has an error.
     #[error("{0}")]
@@ -122,6 +183,13 @@ impl Error {
             Error::Host(error) | Error::Advised { error, .. } => error.kind(),
             Error::Load(error) => error.kind(),
             Error::UnknownPlugin { .. } => "unknown-plugin",
+            Error::NotInstalled { .. } => "not-installed",
+            Error::NotFetched { .. } => "not-fetched",
+            Error::Differs { .. } => "plugin-differs",
+            Error::Registry(_) => "registry",
+            Error::Folder { .. } => "no-component",
+            Error::Lock { .. } => "host",
+            Error::LockChanged { .. } => "lock-changed",
             Error::UnknownStore { .. }
             | Error::EmptyStorePath
             | Error::SeveralActions { .. }
@@ -139,13 +207,32 @@ impl Error {
         let advice = match self {
             Error::Host(error) => advice::about(error)?,
             Error::Load(error) => advice::about_loading(error),
-            Error::UnknownPlugin { bundled, .. } => {
-                let advice =
-                    format!("bundled: {bundled}; a path to a plugin ends in .wasm or .toml");
+            Error::UnknownPlugin {
+                bundled, installed, ..
+            } => {
+                let installed = match &**installed {
+                    "" => String::new(),
+                    names => format!("installed: {names}; "),
+                };
+                let advice = format!(
+                    "{installed}bundled: {bundled}; a path to a plugin ends in .wasm or .toml"
+                );
                 return Some(advice.into());
             }
+            Error::NotInstalled { reference } => {
+                let advice = format!("`airlock install {reference}` gives it a name");
+                return Some(advice.into());
+            }
+            Error::NotFetched { .. } => "`airlock install` without a reference fetches it again",
+            Error::Differs { name, .. } => {
+                let advice = format!("`airlock update {name}` shows what changed, and asks you");
+                return Some(advice.into());
+            }
+            Error::Registry(error) => return error.hint().map(Cow::from),
+            Error::Folder { .. } => "name the component's file",
+            Error::LockChanged { .. } => "do it again: you will see the entry as it is now",
             Error::UnknownStore { .. } => advice::ADDRESSES,
-            Error::EmptyStorePath | Error::ToolsFile(_) => return None,
+            Error::EmptyStorePath | Error::ToolsFile(_) | Error::Lock { .. } => return None,
             Error::LeftOut { feature, .. } => match *feature {
                 "sqlite" => "name a server with `--store postgres://…`",
                 _ => "name a file with `--store PATH`",
@@ -170,6 +257,8 @@ impl Error {
                 | Error::Load(_)
                 | Error::Configuration(_)
                 | Error::ToolsFile(_)
+                | Error::Differs { .. }
+                | Error::Registry(_)
                 | Error::SeveralActions { .. }
                 | Error::Interrupted { .. }
         )
@@ -179,6 +268,12 @@ impl Error {
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         Error::Host(error.into())
+    }
+}
+
+impl From<Problem> for Error {
+    fn from(problem: Problem) -> Self {
+        Error::Configuration(Problems(vec![problem]))
     }
 }
 

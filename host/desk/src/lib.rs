@@ -6,6 +6,8 @@
 //! | read the operator's files | [`configuration`] |
 //! | find the session of a workspace | [`session`] |
 //! | find a plugin by its name or path, and load it | [`plugin`] |
+//! | list installed plugins, and change the list | [`lock`] |
+//! | fetch the component that a reference leads to | [`fetching`] |
 //! | find the action that a decision is about | [`target`] |
 //! | carry out a decision, and report its outcome | [`resolution`] |
 //! | find out who decides | [`decider`] |
@@ -28,6 +30,8 @@ pub mod configuration;
 pub mod decider;
 pub mod discard;
 mod error;
+pub mod fetching;
+pub mod lock;
 pub mod marks;
 pub mod part;
 pub mod plugin;

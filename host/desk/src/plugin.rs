@@ -1,6 +1,7 @@
 //! Plugins by name or path, and the engine that runs them.
 
 mod bundled;
+mod installed;
 mod loaded;
 mod module;
 mod tools_file;
@@ -8,6 +9,7 @@ mod tools_file;
 use std::borrow::Cow;
 use std::env;
 use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,9 +17,11 @@ use airlock_host::compile::CompileCache;
 use airlock_host::load::LoadError;
 use airlock_host::regular::read_regular_file;
 use airlock_host::{Engine, EngineBuilder, Limits, Plugin};
+use airlock_registry::Reference;
 use airlock_rules::PluginName;
 
 use crate::Error;
+use crate::lock::{Installed, Locks};
 
 pub use bundled::{Bundled, BundledKind, Catalog};
 pub use loaded::Loaded;
@@ -30,34 +34,45 @@ const PROGRAM: &str = "airlock";
 const MAX_PLUGIN_BYTES: u64 = 1 << 30;
 
 /// The source of the tools that a user named.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub enum Source<'a> {
     /// The file of a component or of a program for WASI preview 1, or a file that gives a program
     /// its own tools.
     File(&'a Path),
     /// A plugin that is bundled with the program.
     Bundled(&'static Bundled),
+    /// A plugin that was installed.
+    Installed(Box<Installed>),
 }
 
 impl<'a> Source<'a> {
     /// Parses a path or a name. A separator, or the ending `.wasm` or `.toml`, makes it a path. The
-    /// name of a bundled plugin wins over a file in the current directory. Any other word is a path
-    /// if the file exists.
+    /// name of a bundled plugin wins over an installed one, and that over a file in the current
+    /// directory. Any other word is a path if the file exists.
     ///
     /// # Errors
-    /// Fails if no bundled plugin has this name.
-    pub fn find(catalog: Catalog, plugin: &'a OsStr) -> Result<Self, Error> {
+    /// Fails if no bundled or installed plugin has this name.
+    pub fn find(catalog: Catalog, locks: &Locks, plugin: &'a OsStr) -> Result<Self, Error> {
         let path = Path::new(plugin);
         let name = plugin.to_string_lossy();
         if PluginName::is_path(&name) {
-            return Ok(Source::File(path));
+            return match name.parse() {
+                Ok(reference @ (Reference::Oci(_) | Reference::Web(_))) if !path.exists() => {
+                    Err(Error::NotInstalled { reference })
+                }
+                _ => Ok(Source::File(path)),
+            };
         }
-        match catalog.find(&name) {
-            Some(bundled) => Ok(Source::Bundled(bundled)),
+        if let Some(bundled) = catalog.find(&name) {
+            return Ok(Source::Bundled(bundled));
+        }
+        match locks.find(&name) {
+            Some(installed) => Ok(Source::Installed(Box::new(installed))),
             None if path.is_file() => Ok(Source::File(path)),
             None => Err(Error::UnknownPlugin {
                 name: name.into_owned(),
                 bundled: catalog.names(),
+                installed: locks.names(),
             }),
         }
     }
@@ -67,6 +82,7 @@ impl<'a> Source<'a> {
         match self {
             Source::File(path) => path.file_stem().unwrap_or_default().to_string_lossy(),
             Source::Bundled(bundled) => Cow::Borrowed(bundled.name),
+            Source::Installed(installed) => Cow::Owned(installed.entry.name.to_string()),
         }
     }
 
@@ -84,13 +100,15 @@ impl<'a> Source<'a> {
                 BundledKind::Component { bytes, .. } => Some(Cow::Borrowed(bytes)),
                 BundledKind::Native(_) => None,
             }),
+            Source::Installed(installed) => installed::bytes(installed).map(|it| Some(it.into())),
         }
     }
 
     /// Loads the plugin. Calls `engine` only if there is a component to load.
     ///
     /// # Errors
-    /// Fails if there is no engine or if the component can't be loaded.
+    /// Fails if there is no engine, if the component can't be loaded, or if an installed plugin
+    /// differs from its lock.
     pub async fn load(
         &self,
         engine: impl FnOnce() -> Result<Engine, airlock_host::Error>,
@@ -106,6 +124,7 @@ impl<'a> Source<'a> {
                 }
                 BundledKind::Native(native) => return Ok(Loaded::Native(native())),
             },
+            Source::Installed(installed) => installed::load(installed, &engine()?).await?,
         };
         Ok(Loaded::Plugin(plugin))
     }
@@ -140,17 +159,23 @@ pub fn engine(limits: Limits) -> EngineBuilder {
     let engine = Engine::builder().limits(limits);
     #[cfg(unix)]
     let engine = engine.compiler(this_program());
-    match env::var_os("AIRLOCK_CACHE_DIR") {
-        Some(folder) if !folder.is_empty() => {
-            match CompileCache::of_user_in(Path::new(&folder), PROGRAM) {
-                Ok(cache) => engine.cache(cache),
-                Err(error) => {
-                    tracing::warn!("there is no compile cache: {error}");
-                    engine
-                }
-            }
+    match compile_cache() {
+        Ok(cache) => engine.cache(cache),
+        Err(error) => {
+            tracing::warn!("there is no compile cache: {error}");
+            engine
         }
-        _ => engine.user_cache(PROGRAM),
+    }
+}
+
+/// Opens the user's cache of compiled plugins.
+///
+/// # Errors
+/// Fails if its folder can't be used.
+pub fn compile_cache() -> io::Result<CompileCache> {
+    match env::var_os("AIRLOCK_CACHE_DIR") {
+        Some(folder) if !folder.is_empty() => CompileCache::of_user_in(Path::new(&folder), PROGRAM),
+        _ => CompileCache::of_user(PROGRAM),
     }
 }
 
@@ -195,9 +220,10 @@ mod tests {
     #[test]
     fn a_plugin_is_a_path_or_a_bundled_name() {
         let check = |plugin: &str, expected: &str| {
-            let found = match Source::find(CATALOG, OsStr::new(plugin)) {
+            let found = match Source::find(CATALOG, &Locks::default(), OsStr::new(plugin)) {
                 Ok(Source::File(path)) => format!("file {}", path.display()),
                 Ok(Source::Bundled(bundled)) => format!("bundled {}", bundled.name),
+                Ok(Source::Installed(installed)) => format!("installed {}", installed.entry.name),
                 Err(_) => "nothing".to_owned(),
             };
             assert_eq!(found, expected, "{plugin}");
@@ -212,6 +238,8 @@ mod tests {
         check("./batch-rename", "file ./batch-rename");
         // A file that is there: tests run in their crate's folder.
         check("Cargo.toml", "file Cargo.toml");
+        check("ghcr.io/ann/dedupe:1", "nothing");
+        check("https://example.com/x.wasm", "nothing");
         // A directory is none.
         check("src", "nothing");
         check("batch-renames", "nothing");

@@ -2,15 +2,19 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use airlock_host::Policy;
+use airlock_host::digest::Digest;
 use airlock_host::policy::{Pattern, VariableName};
+use airlock_host::wants::Want;
 use airlock_rules::PluginName;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::lock::InstalledName;
 use crate::plugin::Loaded;
 
 /// What plugins may do, in place of the default: to read the whole workspace, and to change it
@@ -27,6 +31,9 @@ pub struct Grant {
     /// are by now.
     #[serde(skip)]
     pub(super) files: Vec<PathBuf>,
+    /// The installed plugins that `plugins` names, which have the grant whatever their bytes are.
+    #[serde(skip)]
+    pub(super) installed: Vec<InstalledName>,
     /// The paths that can be read. Without it, nothing; without `change` either, everything
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read: Option<Vec<Pattern>>,
@@ -84,36 +91,141 @@ impl FromStr for GrantWord {
     }
 }
 
+impl fmt::Display for GrantWord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |paths: &Option<Pattern>| match paths {
+            Some(paths) => paths.as_str().to_owned(),
+            None => String::new(),
+        };
+        match self {
+            Self::Read(paths) => write!(f, "read={}", shown(paths)),
+            Self::Change(paths) => write!(f, "change={}", shown(paths)),
+            Self::Environment(name) => write!(f, "environment={name}"),
+            Self::RealTime => f.write_str("real-time"),
+            Self::FreshRandomness => f.write_str("fresh-randomness"),
+        }
+    }
+}
+
+impl GrantWord {
+    /// Returns the grant of a want; `None` if nothing grants it yet.
+    pub fn for_want(want: &Want) -> Option<Self> {
+        match want {
+            Want::Read(paths) => Some(Self::Read(Some(paths.clone()))),
+            Want::Change(paths) => Some(Self::Change(Some(paths.clone()))),
+            Want::Environment(name) => Some(Self::Environment(name.clone())),
+            Want::RealTime => Some(Self::RealTime),
+            Want::FreshRandomness => Some(Self::FreshRandomness),
+            _ => None,
+        }
+    }
+}
+
 impl Grant {
     /// Returns the grant for all plugins that these words make; `None` without any.
     pub fn of_words(words: impl IntoIterator<Item = GrantWord>) -> Option<Self> {
         let mut words = words.into_iter().peekable();
         words.peek()?;
-        let mut grant = Self::default();
+        Some(Self::default().with_words(words))
+    }
+
+    /// Returns the grant of these wants, as far as they can be granted, and of nothing else.
+    pub fn of_wants<'a>(wants: impl IntoIterator<Item = &'a Want>) -> Self {
+        let words = wants.into_iter().filter_map(GrantWord::for_want);
+        // Without any path, everything would be granted.
+        let nothing = GrantWord::Read(None);
+        Self::of_words([nothing].into_iter().chain(words)).unwrap_or_default()
+    }
+
+    /// Returns whether the grant is for all plugins.
+    pub(super) fn is_for_all(&self) -> bool {
+        self.plugins.is_empty()
+    }
+
+    /// Returns the same grant for an installed plugin alone. Another plugin with the same bytes
+    /// doesn't have it.
+    #[must_use]
+    pub(crate) fn for_installed(&self, name: &InstalledName) -> Self {
+        Self {
+            plugins: vec![PluginName::Bundled(name.to_string())],
+            installed: vec![name.clone()],
+            ..self.clone()
+        }
+    }
+
+    /// Returns this grant with these words in addition.
+    #[must_use]
+    pub fn with_words(mut self, words: impl IntoIterator<Item = GrantWord>) -> Self {
+        let add = |to: &mut Option<Vec<Pattern>>, paths: Option<Pattern>| {
+            let to = to.get_or_insert_default();
+            to.extend(paths.filter(|it| !to.contains(it)));
+        };
         for word in words {
             match word {
-                GrantWord::Read(paths) => grant.read.get_or_insert_default().extend(paths),
-                GrantWord::Change(paths) => grant.change.get_or_insert_default().extend(paths),
-                GrantWord::Environment(name) => drop(grant.environment.insert(name)),
-                GrantWord::RealTime => grant.real_time = true,
-                GrantWord::FreshRandomness => grant.fresh_randomness = true,
+                GrantWord::Read(paths) => add(&mut self.read, paths),
+                GrantWord::Change(paths) => add(&mut self.change, paths),
+                GrantWord::Environment(name) => drop(self.environment.insert(name)),
+                GrantWord::RealTime => self.real_time = true,
+                GrantWord::FreshRandomness => self.fresh_randomness = true,
             }
         }
-        Some(grant)
+        self
+    }
+
+    /// Returns the part of this grant that is wanted: without it, a later version of a plugin could
+    /// get something without a question about it.
+    #[must_use]
+    pub fn limited_to(&self, wants: &[Want]) -> Self {
+        let granted = self.items();
+        let kept = granted.iter().flat_map(|granted| {
+            if wants.iter().any(|it| it.covers(granted)) {
+                vec![granted]
+            } else {
+                wants.iter().filter(|it| granted.covers(it)).collect()
+            }
+        });
+        Self::of_wants(kept)
+    }
+
+    /// Returns each thing that is granted.
+    fn items(&self) -> Vec<Want> {
+        let everything = || Pattern::new("**").ok();
+        let (read, change): (Vec<_>, Vec<_>) = match (&self.read, &self.change) {
+            (None, None) => (
+                everything().into_iter().collect(),
+                everything().into_iter().collect(),
+            ),
+            (read, change) => (
+                read.clone().unwrap_or_default(),
+                change.clone().unwrap_or_default(),
+            ),
+        };
+        let mut items: Vec<Want> = read.into_iter().map(Want::Read).collect();
+        items.extend(change.into_iter().map(Want::Change));
+        items.extend(self.environment.iter().cloned().map(Want::Environment));
+        items.extend(self.real_time.then_some(Want::RealTime));
+        items.extend(self.fresh_randomness.then_some(Want::FreshRandomness));
+        items
     }
 
     /// Returns the policy under these grants of a plugin that was loaded by this name or path.
     /// Native tools are part of the host and have the default policy.
     pub fn policy(grants: &[Self], loaded: &Loaded, named: &OsStr) -> Policy {
-        let Loaded::Plugin(plugin) = loaded else {
-            return Policy::default();
-        };
-        let digest = PluginName::Digest(plugin.digest());
+        match loaded {
+            Loaded::Plugin(plugin) => Self::policy_of(grants, plugin.digest(), named),
+            Loaded::Native(_) => Policy::default(),
+        }
+    }
+
+    /// Returns the policy of a plugin with these bytes and this name or path.
+    pub(super) fn policy_of(grants: &[Self], digest: Digest, named: &OsStr) -> Policy {
+        let digest = PluginName::Digest(digest);
         let file = Path::new(named).canonicalize().ok();
         let is_from = |it: &PathBuf| it.canonicalize().ok() == file;
         let is_about = |it: &&Self| {
-            it.plugins.is_empty()
+            it.is_for_all()
                 || it.plugins.contains(&digest)
+                || it.installed.iter().any(|it| named == it.as_str())
                 || (file.is_some() && it.files.iter().any(is_from))
         };
         grants
@@ -122,7 +234,8 @@ impl Grant {
             .map_or_else(Policy::default, Self::to_policy)
     }
 
-    fn to_policy(&self) -> Policy {
+    /// Returns the policy of a plugin with this grant.
+    pub fn to_policy(&self) -> Policy {
         let mut policy = Policy::default().with_environment(self.environment.iter().cloned());
         if self.read.is_some() || self.change.is_some() {
             let paths = |paths: &Option<Vec<Pattern>>| paths.clone().unwrap_or_default();
@@ -160,8 +273,39 @@ mod tests {
         );
         check(&["read="], "workspace: none");
         assert_eq!(Grant::of_words([]), None);
+        // A want by itself grants only that.
+        let nothing = Grant::of_wants([]).to_policy().to_string();
+        assert!(nothing.starts_with("workspace: none;"), "{nothing}");
         for wrong in ["network", "read=/etc", "environment=A B", "real-time=yes"] {
             assert!(wrong.parse::<GrantWord>().is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_grant_is_limited_to_what_is_wanted() {
+        let grant = |words: &[&str]| {
+            let words = words.iter().map(|it| it.parse::<GrantWord>().unwrap());
+            Grant::of_wants([]).with_words(words)
+        };
+        let check = |granted: &[&str], wanted: &[&str], kept: &[&str]| {
+            let wants = grant(wanted).items();
+            assert_eq!(
+                grant(granted).limited_to(&wants),
+                grant(kept),
+                "{granted:?}"
+            );
+        };
+        check(&["read=docs/"], &["read=docs/"], &["read=docs/"]);
+        check(&["read=docs/"], &["read=**"], &["read=docs/"]);
+        check(&["read=**"], &["read=docs/"], &["read=docs/"]);
+        check(&["change=**"], &["read=docs/"], &["read=docs/"]);
+        check(&["read=**"], &["change=docs/"], &[]);
+        check(&["change=notes/"], &["change=docs/"], &[]);
+        let both = ["environment=LANG", "real-time"];
+        check(&both, &["environment=LANG"], &["environment=LANG"]);
+        check(&both, &["real-time", "fresh-randomness"], &["real-time"]);
+        // Without paths, a grant has all of them.
+        let all = Grant::default().limited_to(&grant(&["read=a", "change=b"]).items());
+        assert_eq!(all, grant(&["read=a", "change=b"]));
     }
 }

@@ -11,6 +11,7 @@ use super::places::{self, Role};
 use super::plugins;
 use super::problem::{Problem, Problems};
 use super::values::PathText;
+use crate::lock::{Lock, Locks};
 use crate::plugin::Catalog;
 
 /// A configuration file that was looked for.
@@ -29,6 +30,8 @@ pub struct Checked {
     pub notes: Vec<Problem>,
     /// The contents, if there are no errors.
     pub file: Option<File>,
+    /// The lock in the file's folder. `None` if it has errors, and for a workspace's file.
+    pub lock: Option<Lock>,
 }
 
 /// The operator's files: the one that `--config` names, or else the user's, and the system's. They
@@ -44,22 +47,31 @@ pub struct OperatorFiles {
 pub struct Operator {
     /// The files, highest precedence first.
     pub(super) files: Vec<(Role, PathBuf, File)>,
+    /// The locks in their folders, in the same order.
+    pub(super) locks: Locks,
 }
 
 impl Checked {
     pub(super) fn look(role: Role, path: &Path) -> Self {
         let path = absolute(path).unwrap_or_else(|_| path.to_owned());
-        let (file, problems) = match places::read(role, &path) {
+        let (file, mut problems) = match places::read(role, &path) {
             Ok(file) => (file, Vec::new()),
             Err(problems) => (None, problems),
         };
+        let is_found = file.is_some() || !problems.is_empty();
+        // Nothing is installed in a workspace, where tools could change it.
+        let lock = match role {
+            Role::Workspace => None,
+            _ => Lock::next_to(&path).map_err(|it| problems.push(it)).ok(),
+        };
         Self {
             role,
-            is_found: file.is_some() || !problems.is_empty(),
+            is_found,
             path,
             problems,
             notes: Vec::new(),
             file,
+            lock,
         }
     }
 
@@ -67,8 +79,9 @@ impl Checked {
     pub fn named(path: &Path, catalog: Catalog) -> Self {
         let mut checked = [Self::look(Role::Named, path)];
         check_rules(&mut checked);
-        plugins::note_unknown_digests(&mut checked, catalog);
-        plugins::resolve(&mut checked, catalog);
+        let locks = locks_of(&checked);
+        plugins::note_unknown_digests(&mut checked, catalog, &locks);
+        plugins::resolve(&mut checked, catalog, &locks);
         let [checked] = checked;
         checked
     }
@@ -124,21 +137,51 @@ impl OperatorFiles {
     /// Returns all errors in the files.
     pub fn rules(&self, catalog: Catalog) -> Result<RuleSet, Problems> {
         let mut checked = self.checked();
-        plugins::resolve(&mut checked, catalog);
+        let locks = locks_of(&checked);
+        plugins::resolve(&mut checked, catalog, &locks);
         Ok(Operator::of(checked)?.rules())
     }
+
+    /// Returns the installed plugins.
+    ///
+    /// # Errors
+    /// Returns the errors in the locks.
+    pub fn locks(&self) -> Result<Locks, Problems> {
+        let checked = self.checked();
+        let broken = checked.iter().filter(|it| it.lock.is_none());
+        let problems: Vec<Problem> = broken.flat_map(|it| it.problems.clone()).collect();
+        match &problems[..] {
+            [] => Ok(locks_of(&checked)),
+            _ => Err(Problems(problems)),
+        }
+    }
+
+    /// Returns the lock that commands change: that of the file that `--config` names, or the
+    /// user's. `None` if the user has no configuration folder.
+    ///
+    /// # Errors
+    /// Returns the error in the lock.
+    pub fn own_lock(&self) -> Result<Option<Lock>, Problem> {
+        let configuration = self.named.clone().or_else(places::user);
+        configuration.map(|it| Lock::next_to(&it)).transpose()
+    }
+}
+
+pub(super) fn locks_of(checked: &[Checked]) -> Locks {
+    Locks::new(checked.iter().filter_map(|it| it.lock.clone()).collect())
 }
 
 impl Operator {
     fn of(checked: Vec<Checked>) -> Result<Self, Problems> {
         let mut problems = Vec::new();
         let mut files = Vec::new();
+        let locks = locks_of(&checked);
         for one in checked {
             problems.extend(one.problems);
             files.extend(one.file.map(|file| (one.role, one.path, file)));
         }
         if problems.is_empty() {
-            Ok(Self { files })
+            Ok(Self { files, locks })
         } else {
             Err(Problems(problems))
         }
@@ -252,6 +295,7 @@ impl Checked {
                 notes: Vec::new(),
                 is_found: true,
                 file: None,
+                lock: None,
             }
         }
     }

@@ -10,11 +10,12 @@ use super::places::Role;
 use super::problem::Problem;
 use super::values::PathText;
 use crate::Error;
+use crate::lock::{InstalledName, Locks};
 use crate::plugin::{BundledKind, Catalog, Source, is_made};
 
 /// Replaces the names and paths of plugins in the rules and grants with digests. A plugin that
 /// can't be found is a problem of its file.
-pub(super) fn resolve(checked: &mut [Checked], catalog: Catalog) {
+pub(super) fn resolve(checked: &mut [Checked], catalog: Catalog, locks: &Locks) {
     for one in checked {
         let Some(file) = &mut one.file else {
             continue;
@@ -23,10 +24,12 @@ pub(super) fn resolve(checked: &mut [Checked], catalog: Catalog) {
         let named = of_rules.chain(file.grants.iter().flatten().flat_map(|it| &it.plugins));
         let named: Vec<PluginName> = named.cloned().collect();
         file.components = files(&one.path, &named);
-        let digest_of = |plugin: &PluginName| digest_of(one.role, &one.path, plugin, catalog);
+        let digest_of =
+            |plugin: &PluginName| digest_of(one.role, &one.path, plugin, catalog, locks);
         let mut problems = resolve_plugins(&mut file.rules, digest_of);
         for grant in file.grants.iter_mut().flatten() {
             grant.files = files(&one.path, &grant.plugins);
+            grant.installed = installed(&grant.plugins, catalog, locks);
             let of_grant = resolve_names(&mut grant.plugins, |plugin| match plugin {
                 PluginName::Bundled(name) if is_native(name, catalog) => Err(format!(
                     "{name:?} is part of this program, and grants are for plugins"
@@ -50,6 +53,17 @@ fn files(file: &Path, plugins: &[PluginName]) -> Vec<PathBuf> {
     files.collect()
 }
 
+/// Returns the installed ones among these plugins.
+fn installed(plugins: &[PluginName], catalog: Catalog, locks: &Locks) -> Vec<InstalledName> {
+    let installed = plugins.iter().filter_map(|plugin| match plugin {
+        PluginName::Bundled(name) if catalog.find(name).is_none() => {
+            Some(locks.find(name)?.entry.name)
+        }
+        _ => None,
+    });
+    installed.collect()
+}
+
 fn is_native(name: &str, catalog: Catalog) -> bool {
     let found = catalog.find(name);
     found.is_some_and(|it| matches!(it.kind, BundledKind::Native(_)))
@@ -60,14 +74,18 @@ fn digest_of(
     file: &Path,
     plugin: &PluginName,
     catalog: Catalog,
+    locks: &Locks,
 ) -> Result<Digest, String> {
     match plugin {
         PluginName::Digest(digest) => Ok(*digest),
-        PluginName::Bundled(name) => match catalog.find(name) {
-            Some(bundled) => Ok(bundled.kind.digest()),
-            None => Err(format!(
-                "no plugin {name:?} is bundled: there are {}; another one is named by the path of its file, or by the digest of its bytes",
-                catalog.names()
+        PluginName::Bundled(name) => match (catalog.find(name), locks.find(name)) {
+            (Some(bundled), _) => Ok(bundled.kind.digest()),
+            (None, Some(installed)) => Ok(installed.entry.digest),
+            (None, None) => Err(format!(
+                "no plugin {name:?} is bundled or installed: there are {}; another one is named by the path of its file, or by the digest of its bytes",
+                [catalog.names(), locks.names()]
+                    .join(", ")
+                    .trim_end_matches(", ")
             )),
         },
         PluginName::File(path) => {
@@ -95,12 +113,16 @@ fn digest_of(
 
 /// Notes each digest in a rule that matches no known plugin. Call this before names are replaced
 /// with digests.
-pub(super) fn note_unknown_digests(checked: &mut [Checked], catalog: Catalog) {
+pub(super) fn note_unknown_digests(checked: &mut [Checked], catalog: Catalog, locks: &Locks) {
     let bundled = catalog.all().iter().map(|it| it.kind.digest());
-    let mut known: Vec<Digest> = bundled.collect();
+    let installed = locks.all().into_iter().map(|it| it.entry.digest);
+    let mut known: Vec<Digest> = bundled.chain(installed).collect();
     for one in &*checked {
         let named = one.file.iter().flat_map(|it| it.plugins.iter().flatten());
-        for plugin in named.filter(|it| catalog.find(it.as_str()).is_none()) {
+        let is_file = |it: &&PathText| {
+            catalog.find(it.as_str()).is_none() && locks.find(it.as_str()).is_none()
+        };
+        for plugin in named.filter(is_file) {
             // Loading it reports an error.
             let bytes = Source::File(&below(&one.path, plugin)).bytes();
             known.extend(bytes.ok().flatten().map(|it| Digest::of(&it)));
@@ -117,7 +139,7 @@ pub(super) fn note_unknown_digests(checked: &mut [Checked], catalog: Catalog) {
         let grants = grants.flat_map(|it| it.plugins.iter().map(|it| ("a grant".to_owned(), it)));
         let unknown = rules.chain(grants).filter_map(|(of, plugin)| match plugin {
             PluginName::Digest(digest) if !known.contains(digest) => Some(format!(
-                "{of} is about {digest}: no plugin has it that is bundled, or named in `plugins`"
+                "{of} is about {digest}: no plugin has it that is bundled, installed, or named in `plugins`"
             )),
             _ => None,
         });

@@ -11,11 +11,12 @@ use airlock_rules::{RuleSet, Rules, Size};
 
 use super::file::{File, Http};
 use super::grants::Grant;
-use super::operator::{Checked, Operator, OperatorFiles, below, check_rules_of};
+use super::operator::{Checked, Operator, OperatorFiles, below, check_rules_of, locks_of};
 use super::places::{self, NAME, Role};
 use super::plugins;
 use super::problem::Problems;
 use super::values::{Age, Decide};
+use crate::lock::{Entry, Locks};
 use crate::plugin::{Catalog, Loaded, program_of};
 
 /// The settings of the command line, which override every file.
@@ -93,6 +94,8 @@ pub struct Settings {
     pub rehearse: Setting<Rehearse>,
     /// What plugins may do: the first grant that is about a plugin counts for it.
     pub grants: Setting<Vec<Grant>>,
+    /// The installed plugins.
+    pub locks: Locks,
     /// The settings of `airlock serve --http`. See `token_file` for the path of the tokens.
     pub http: Http,
     /// The file of tokens, by an absolute path, if the operator's files name one.
@@ -123,22 +126,32 @@ impl Settings {
         catalog: Catalog,
     ) -> (Vec<Checked>, Result<Self, Problems>) {
         let mut checked = files.checked();
-        plugins::note_unknown_digests(&mut checked, catalog);
-        plugins::resolve(&mut checked, catalog);
+        let locks = locks_of(&checked);
+        plugins::note_unknown_digests(&mut checked, catalog, &locks);
+        plugins::resolve(&mut checked, catalog, &locks);
         // A file that names the workspace is not checked yet for being inside it.
         let said = Operator {
             files: (checked.iter())
                 .filter_map(|one| Some((one.role, one.path.clone(), one.file.clone()?)))
                 .collect(),
+            locks,
         };
         let workspace = workspace(&said, given);
         let folder = workspace.value.as_deref().unwrap_or(Path::new("."));
-        for one in checked.iter_mut().filter(|one| one.is_found) {
-            one.problems.extend(places::inside(&one.path, folder));
+        for one in &mut checked {
+            if one.is_found {
+                one.problems.extend(places::inside(&one.path, folder));
+            }
+            // It may be a link to somewhere else.
+            if let Some(lock) = one.lock.as_ref().filter(|it| !it.entries().is_empty())
+                && one.problems.is_empty()
+            {
+                one.problems.extend(places::inside(lock.path(), folder));
+            }
         }
         let mut own = Checked::look(Role::Workspace, &folder.join(NAME));
         check_own_rules(&mut own, &said);
-        plugins::resolve(std::slice::from_mut(&mut own), catalog);
+        plugins::resolve(std::slice::from_mut(&mut own), catalog, &said.locks);
         checked.push(own);
         let problems = checked.iter().flat_map(|one| one.problems.clone());
         let problems: Vec<_> = problems.collect();
@@ -197,7 +210,16 @@ impl Settings {
             own.into_iter()
                 .flat_map(|(_, file)| file.components.clone()),
         );
-        let grants = given.grant.clone().map(|grant| vec![grant]);
+        let grants = match &given.grant {
+            Some(grant) => Setting {
+                value: vec![grant.clone()],
+                origin: Origin::Flag,
+            },
+            None => with_installed(
+                Setting::first(None, operator, |it| it.grants.clone()).or(Vec::new()),
+                &operator.locks,
+            ),
+        };
         Self {
             workspace,
             plugins,
@@ -206,7 +228,8 @@ impl Settings {
             max_memory,
             expires,
             rehearse,
-            grants: Setting::first(grants, operator, |it| it.grants.clone()).or(Vec::new()),
+            grants,
+            locks: operator.locks.clone(),
             http: operator.http(),
             token_file: operator.token_file(),
             files,
@@ -235,6 +258,12 @@ impl Settings {
             Some(rehearse) => policy.with_rehearse(rehearse),
             None => policy,
         }
+    }
+
+    /// Returns the policy of an installed plugin: the part of its grant that it wants.
+    pub fn policy_of(&self, entry: &Entry) -> Policy {
+        let named = OsStr::new(entry.name.as_str());
+        entry.limited(Grant::policy_of(&self.grants.value, entry.digest, named))
     }
 
     /// Returns the files that the configuration names and trusts: components, files that give
@@ -285,8 +314,19 @@ fn workspace(operator: &Operator, given: &Given) -> Setting<Option<PathBuf>> {
     }
 }
 
-/// Returns the plugins to serve. The name of a bundled plugin wins over a file. Any other word is a
-/// path.
+/// Adds the grants of installed plugins. A grant that names the plugin comes before its own, and
+/// one for all plugins after it.
+fn with_installed(mut grants: Setting<Vec<Grant>>, locks: &Locks) -> Setting<Vec<Grant>> {
+    let for_all = grants.value.iter().position(Grant::is_for_all);
+    let at = for_all.unwrap_or(grants.value.len());
+    let installed = locks.all().into_iter();
+    let installed = installed.map(|it| it.entry.grant.for_installed(&it.entry.name));
+    grants.value.splice(at..at, installed);
+    grants
+}
+
+/// Returns the plugins to serve. The name of a bundled or installed plugin wins over a file. Any
+/// other word is a path.
 fn plugins_of(operator: &Operator, given: &Given, catalog: Catalog) -> Setting<Vec<OsString>> {
     if !given.plugins.is_empty() {
         return Setting {
@@ -300,12 +340,14 @@ fn plugins_of(operator: &Operator, given: &Given, catalog: Catalog) -> Setting<V
             origin: Origin::Default,
         };
     };
-    let named = plugins
-        .iter()
-        .map(|plugin| match catalog.find(plugin.as_str()) {
-            Some(_) => plugin.as_str().into(),
-            None => below(file, plugin).into_os_string(),
-        });
+    let named = plugins.iter().map(|plugin| {
+        let name = plugin.as_str();
+        if catalog.find(name).is_some() || operator.locks.find(name).is_some() {
+            name.into()
+        } else {
+            below(file, plugin).into_os_string()
+        }
+    });
     Setting {
         value: named.collect(),
         origin: Origin::File(role, file.to_owned()),
