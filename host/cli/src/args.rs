@@ -7,7 +7,9 @@ pub mod command_line;
 pub mod completing;
 mod config;
 pub mod configured;
+mod doctor;
 mod examples;
+mod install;
 mod log;
 pub mod manual;
 #[cfg(feature = "author")]
@@ -45,6 +47,8 @@ use actions::{DecisionArgs, PendingArgs, RefreshArgs, ResolveArgs, ShowArgs};
 use build::BuildArgs;
 use completing::{Plugins, Tools};
 use config::ConfigCommand;
+use doctor::DoctorArgs;
+use install::{InstallArgs, ListArgs, PushArgs, UninstallArgs, UpdateArgs};
 use log::LogArgs;
 use manual::ManualArgs;
 #[cfg(feature = "author")]
@@ -119,6 +123,10 @@ pub enum Command {
     /// Explain which rule decides about an action or a file
     #[command(subcommand)]
     Policy(PolicyCommand),
+    Install(InstallArgs),
+    Update(UpdateArgs),
+    Uninstall(UninstallArgs),
+    List(ListArgs),
     Inspect(InspectArgs),
     #[cfg(feature = "author")]
     New(NewArgs),
@@ -126,6 +134,8 @@ pub enum Command {
     Build(BuildArgs),
     #[cfg(feature = "author")]
     Test(TestArgs),
+    Push(PushArgs),
+    Doctor(DoctorArgs),
     #[cfg(not(feature = "author"))]
     #[command(name = "new", aliases = ["build", "test"], hide = true, disable_help_flag = true)]
     Author(LeftOut),
@@ -142,7 +152,7 @@ pub enum Command {
 #[command(after_help = RUN_EXAMPLES, after_long_help = format!("{RUN_EXAMPLES}\n\n{GRANTS}\n\n{NOTIFY}\n\n{EXIT_CODES}"))]
 #[command(group = ArgGroup::new("decision").args(["apply", "discard"]))]
 pub struct RunArgs {
-    /// A bundled plugin (see `airlock plugins`), or a WebAssembly component's file
+    /// A bundled or installed plugin (see `airlock plugins`), or a WebAssembly component's file
     #[arg(add = ArgValueCompleter::new(Plugins))]
     pub plugin: OsString,
 
@@ -219,7 +229,7 @@ pub struct RunArgs {
 #[derive(Debug, Args)]
 #[command(after_help = INSPECT_EXAMPLES)]
 pub struct InspectArgs {
-    /// A component's file, or the name of a bundled plugin (see `airlock plugins`)
+    /// A component's file, or the name of a bundled or installed plugin (see `airlock plugins`)
     #[arg(add = ArgValueCompleter::new(Plugins))]
     pub plugin: OsString,
 
@@ -235,10 +245,14 @@ pub struct InspectArgs {
     pub call: CallArgs,
 }
 
-/// List what comes with this program: plugins, and tools that need none
+/// List the plugins that have a name: those of this program, and installed ones
 #[derive(Debug, Args)]
 #[command(after_help = PLUGINS_EXAMPLES)]
 pub struct PluginsArgs {
+    /// The operator's configuration file, instead of the user's; airlock.lock is next to it
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub config: Option<PathBuf>,
+
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
@@ -328,6 +342,12 @@ impl Command {
             Command::Store(command) => command.json(),
             Command::Config(command) => command.json(),
             Command::Policy(PolicyCommand::Explain(args)) => args.json,
+            Command::Install(args) => args.lock.json,
+            Command::Update(args) => args.lock.json,
+            Command::Uninstall(args) => args.lock.json,
+            Command::List(args) => args.lock.json,
+            Command::Push(args) => args.json,
+            Command::Doctor(args) => args.json,
             Command::Inspect(args) => args.json,
             #[cfg(feature = "author")]
             Command::New(args) => args.json,

@@ -95,6 +95,11 @@ impl Failure {
         &self.message
     }
 
+    /// Returns the next step for the user.
+    pub fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
     /// Returns the exit code of the command.
     pub fn exit(&self) -> Exit {
         self.exit
@@ -174,7 +179,13 @@ impl From<airlock_desk::Error> for Failure {
 
         let exit = match &error {
             Error::Host(error) | Error::Advised { error, .. } => Exit::of(error),
-            Error::Load(_) | Error::ToolsFile(_) | Error::UnknownPlugin { .. } => Exit::NotLoaded,
+            Error::Load(_)
+            | Error::ToolsFile(_)
+            | Error::UnknownPlugin { .. }
+            | Error::NotInstalled { .. }
+            | Error::NotFetched { .. }
+            | Error::Folder { .. }
+            | Error::Differs { .. } => Exit::NotLoaded,
             Error::UnknownStore { .. }
             | Error::EmptyStorePath
             | Error::Configuration(_)

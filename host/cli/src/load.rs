@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 
+use airlock_desk::lock::Locks;
 use airlock_desk::plugin::{self, Loaded, Source};
 use airlock_host::{Engine, Error, Limits};
 
@@ -17,11 +18,12 @@ const LIVE_INSTANCES: u32 = 32;
 /// Finds a producer. A plugin is compiled and checked.
 pub async fn load(
     plugin: &OsStr,
+    locks: &Locks,
     limits: Limits,
     interrupt: &Interrupt,
     progress: &Progress,
 ) -> Result<Loaded, Failure> {
-    let source = Source::find(CATALOG, plugin)?;
+    let source = Source::find(CATALOG, locks, plugin)?;
     let what = format!("Compiling {}…", source.name());
     let loading = progress.during(what, source.load(|| engine(limits)));
     match interrupt.token().run_until_cancelled(loading).await {

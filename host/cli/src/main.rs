@@ -19,6 +19,7 @@ use std::process::ExitCode;
 #[cfg(feature = "serve")]
 use std::thread::available_parallelism;
 
+use airlock_desk::configuration::OperatorFiles;
 use airlock_host::Limits;
 use airlock_host::pending::Decision;
 use clap::Parser;
@@ -31,7 +32,8 @@ use crate::commands::author;
 #[cfg(feature = "serve")]
 use crate::commands::serve;
 use crate::commands::{
-    config, inspect, log, pending, plugins, policy, refresh, resolve, show, store, undo,
+    config, doctor, inspect, install, installed, log, pending, plugins, policy, push, refresh,
+    resolve, show, store, undo, update,
 };
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
@@ -139,7 +141,13 @@ fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Fai
         Command::Test(args) => block_on(author::test::test(&args.into(), verbose, out)),
         #[cfg(not(feature = "author"))]
         Command::Author(_) => Err(args::usage::without_author()),
-        Command::Plugins(_) => plugins::list(out),
+        Command::Install(args) => block_on(install::install(args.into(), verbose, out)),
+        Command::Update(args) => block_on(update::update(args.into(), verbose, out)),
+        Command::Uninstall(args) => installed::uninstall(&args.names, &args.lock.files(), out),
+        Command::List(args) => installed::list(&args.lock.files(), out),
+        Command::Push(args) => block_on(push::push(&args.try_into()?, verbose, out)),
+        Command::Doctor(args) => block_on(doctor::doctor(&args.into(), verbose, out)),
+        Command::Plugins(args) => plugins::list(&OperatorFiles::new(args.config), out),
         Command::Completions(args) => {
             out.write(args::completing::script(args.shell)?);
             Ok(Exit::Done)

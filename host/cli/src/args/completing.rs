@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use airlock_desk::configuration::OperatorFiles;
+use airlock_desk::lock::Locks;
 use airlock_desk::store::{self, StoreOptions, WhenMissing};
 use airlock_host::Limits;
 use airlock_host::store::{ResolvedQuery, Scope};
@@ -109,9 +110,15 @@ fn tool_options() -> Option<super::tool_options::ToolOptions> {
 
 async fn loaded(plugin: &OsStr) -> Option<airlock_desk::plugin::Loaded> {
     let (interrupt, progress) = (Interrupt::watch(), Progress::new(1));
-    load::load(plugin, Limits::default(), &interrupt, &progress)
+    load::load(plugin, &locks(), Limits::default(), &interrupt, &progress)
         .await
         .ok()
+}
+
+/// Returns the installed plugins, by the configuration that the line names.
+fn locks() -> Locks {
+    let config = option(&words(), "--config").map(PathBuf::from);
+    OperatorFiles::new(config).locks().unwrap_or_default()
 }
 
 /// Returns the line to complete.
@@ -131,7 +138,7 @@ fn block_on<T>(work: impl Future<Output = Option<T>>) -> Option<T> {
     done.ok()?
 }
 
-/// The completer of plugins: bundled ones, and files.
+/// The completer of plugins: bundled and installed ones, and files.
 #[derive(Clone)]
 pub struct Plugins;
 
@@ -142,8 +149,25 @@ impl ValueCompleter for Plugins {
             .iter()
             .map(|bundled| CompletionCandidate::new(bundled.name).help(Some(bundled.about.into())));
         let mut all = begin_with(current, bundled);
+        all.extend(Installed.complete(current));
         all.extend(PathCompleter::any().complete(current));
         all
+    }
+}
+
+/// The completer of installed plugins.
+#[derive(Clone)]
+pub struct Installed;
+
+impl ValueCompleter for Installed {
+    fn complete(&self, current: &OsStr) -> Vec<CompletionCandidate> {
+        let all = locks().all();
+        let names = all.iter().map(|it| {
+            let about = it.entry.facts.about.description.as_deref().map(escape_line);
+            let about = about.map(|it| it.into_owned().into());
+            CompletionCandidate::new(it.entry.name.as_str()).help(about)
+        });
+        begin_with(current, names)
     }
 }
 

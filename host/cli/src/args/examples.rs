@@ -346,3 +346,55 @@ Examples:
   echo 'source <(airlock completions bash)' >> ~/.bashrc
   echo 'source <(airlock completions zsh)' >> ~/.zshrc
   echo 'airlock completions fish | source' >> ~/.config/fish/config.fish";
+
+pub const INSTALL_EXAMPLES: &str = "\
+Examples:
+  See what it wants, and be asked:
+    airlock install ghcr.io/ann/dedupe:1
+    airlock run dedupe
+
+  A file, under another name, in a script:
+    airlock install ./build/dedupe.wasm --as tidy --grant 'read=**' --grant change=docs/
+
+  On another machine, with a copy of the configuration and its airlock.lock:
+    airlock install";
+
+pub const REFERENCES: &str = "\
+References:
+  ghcr.io/ann/dedupe:1          a tag in a registry; without one, latest
+  ghcr.io/ann/dedupe@sha256:…   always the same artifact
+  127.0.0.1:5000/dedupe         a registry with a port
+  https://example.com/x.wasm    a file on a web server
+  ./x.wasm, ./search.toml       a component's file, or a tools file
+  ./dedupe                      a folder with one component or tools file, there or in build
+What has a dot or a colon before its first slash is a registry: write ./my.folder/x.wasm for a
+folder with such a name. A private registry takes the login of `docker login HOST`.";
+
+pub const UPDATE_EXAMPLES: &str = "\
+Examples:
+  airlock update
+  airlock update dedupe
+  airlock update dedupe --grant change=notes/";
+
+pub const UNINSTALL_EXAMPLES: &str = "\
+Examples:
+  airlock uninstall dedupe";
+
+pub const LIST_EXAMPLES: &str = "\
+Examples:
+  airlock list
+  airlock list --json | jq -r '.plugins[] | .name + \" \" + .digest'";
+
+pub const PUSH_EXAMPLES: &str = "\
+Examples:
+  Build the project here, and publish it:
+    airlock build
+    airlock push ghcr.io/ann/dedupe:1.2.0
+
+  A file:
+    airlock push 127.0.0.1:5000/dedupe ./dedupe.wasm";
+
+pub const DOCTOR_EXAMPLES: &str = "\
+Examples:
+  airlock doctor
+  airlock doctor --workspace ~/photos --offline";

@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 
 use airlock_desk::configuration::{OperatorFiles, Settings};
+use airlock_desk::lock::Locks;
 use airlock_desk::plugin::Loaded;
 use airlock_host::Limits;
 use airlock_host::tool::ToolDefinition;
@@ -71,15 +72,26 @@ impl RunLine {
             return Ok(usage::report(&error));
         }
         let (interrupt, progress) = (Interrupt::watch(), Progress::new(self.verbose));
-        let load = |plugin: OsString, limits: Limits| {
+        let load = |plugin: OsString, locks: Locks, limits: Limits| {
             let (interrupt, progress) = (interrupt.clone(), progress.clone());
-            async move { load::load(&plugin, limits, &interrupt, &progress).await }
+            async move { load::load(&plugin, &locks, limits, &interrupt, &progress).await }
         };
         // Help needs no configuration, and the hint may name a wrong one.
         let config = OperatorFiles::new(self.hint.store.config.clone());
         let settings = self.hint.settings(&config);
         let limits = (settings.as_ref()).map_or_else(|_| Limits::default(), Settings::limits);
-        let loaded = load(self.hint.plugin.clone(), limits.clone()).await?;
+        let locks = match &settings {
+            Ok(settings) => settings.locks.clone(),
+            Err(_) => config.locks().unwrap_or_default(),
+        };
+        let loaded = match load(self.hint.plugin.clone(), locks, limits.clone()).await {
+            Ok(loaded) => loaded,
+            Err(failure) => {
+                // A lock with errors hides installed plugins.
+                settings?;
+                return Err(failure);
+            }
+        };
         let word = self.hint.tool.as_deref();
         let word = word.filter(|word| !call::is_params(word));
         let tool = call::definition(&loaded, &self.hint.plugin, word);
@@ -107,7 +119,12 @@ impl RunLine {
         let loaded = if settings.limits() == limits {
             loaded
         } else {
-            load(args.plugin.clone(), settings.limits()).await?
+            load(
+                args.plugin.clone(),
+                settings.locks.clone(),
+                settings.limits(),
+            )
+            .await?
         };
         let mut request = args.request(config, settings);
         request.given = given;

@@ -31,7 +31,7 @@ use crate::failure::Failure;
 #[derive(Debug, Args)]
 #[command(after_help = SERVE_EXAMPLES)]
 pub struct ServeArgs {
-    /// Components' files, or names of bundled plugins [default: all that are bundled]
+    /// Components' files, or names of bundled and installed plugins [default: all that are bundled]
     #[arg(value_name = "PLUGIN", add = ArgValueCompleter::new(Plugins))]
     pub plugins: Vec<OsString>,
 
@@ -164,6 +164,7 @@ impl ServeArgs {
             },
             expires: settings.expires.value.map(|age| age.0),
             grants: settings.grants.value,
+            locks: settings.locks,
             given_grant: grant,
             answer_within: args.answer_within,
             skip_while_pending: args.skip_while_pending,

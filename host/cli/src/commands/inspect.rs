@@ -36,15 +36,16 @@ pub async fn inspect(
     out: &mut Output,
 ) -> Result<Exit, Failure> {
     let (interrupt, progress) = (Interrupt::watch(), Progress::new(verbose));
-    let loaded = load::load(named, limits, &interrupt, &progress).await;
+    let files = OperatorFiles::new(config);
+    let locks = files.locks().map_err(airlock_desk::Error::from)?;
+    let loaded = load::load(named, &locks, limits, &interrupt, &progress).await;
     let loaded = match loaded {
         Ok(loaded) => loaded,
         #[cfg(feature = "author")]
-        Err(failure) => return misfit::explain(named, failure, out),
+        Err(failure) => return misfit::explain(named, &locks, failure, out),
         #[cfg(not(feature = "author"))]
         Err(failure) => return Err(failure),
     };
-    let files = OperatorFiles::new(config);
     let settings = Settings::read(&files, &Given::default(), CATALOG);
     let settings = settings.map_err(airlock_desk::Error::from)?;
     let policy = match &loaded {

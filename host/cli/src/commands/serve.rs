@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use airlock_desk::configuration::Grant;
+use airlock_desk::lock::Locks;
 use airlock_desk::session::SessionChoice;
 use airlock_desk::store::{self, StoreOptions, WhenMissing};
 use airlock_host::policy::Rehearse;
@@ -42,6 +43,7 @@ pub struct Request {
     pub expires: Option<Duration>,
     pub rehearse: Option<Rehearse>,
     pub grants: Vec<Grant>,
+    pub locks: Locks,
     /// The grant of the command line, which overrides the configuration's.
     pub given_grant: Option<Grant>,
     /// True to skip calls of other tools while an action is pending.
@@ -83,7 +85,14 @@ pub async fn serve(request: Request, verbose: u8) -> Result<Exit, Failure> {
         Some(over) => load::engine_for_many(limits, over.guest_memory)?,
         None => load::engine(limits)?,
     };
-    let plugins = plugins::load(&request.plugins, &engine, &interrupt, &progress).await?;
+    let plugins = plugins::load(
+        &request.plugins,
+        &request.locks,
+        &engine,
+        &interrupt,
+        &progress,
+    )
+    .await?;
     let store = store::open(&request.store, WhenMissing::Make).await?;
     let setup = Setup::new(request, plugins, engine, store)?;
     match &setup.request.http {

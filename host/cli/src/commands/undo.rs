@@ -10,6 +10,13 @@ use crate::terminal::progress::Progress;
 pub async fn undo(request: &run::Request, verbose: u8, out: &mut Output) -> Result<Exit, Failure> {
     let (interrupt, progress) = (Interrupt::watch(), Progress::new(verbose));
     let limits = request.settings.limits();
-    let loaded = load::load(&request.plugin, limits, &interrupt, &progress).await?;
+    let loaded = load::load(
+        &request.plugin,
+        &request.settings.locks,
+        limits,
+        &interrupt,
+        &progress,
+    )
+    .await?;
     run::run(request, loaded, verbose, out).await
 }

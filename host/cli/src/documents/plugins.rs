@@ -8,22 +8,25 @@ use serde::Serialize;
 
 use super::model;
 
-/// The bundled plugins.
+/// The plugins that have a name.
 #[derive(Serialize, JsonSchema)]
-pub struct BundledPlugins<'a> {
-    pub plugins: Vec<BundledPlugin<'a>>,
+pub struct NamedPlugins<'a> {
+    pub plugins: Vec<NamedPlugin<'a>>,
 }
 
-/// A bundled plugin: a component, or a native tool.
+/// A bundled or installed plugin: a component, or a native tool.
 #[derive(Serialize, JsonSchema)]
-pub struct BundledPlugin<'a> {
+pub struct NamedPlugin<'a> {
     pub about: &'a str,
     pub digest: String,
     pub name: &'a str,
     /// True for a native tool, and omitted for a component.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub native: Option<bool>,
-    /// The component's size in bytes; omitted for a native tool.
+    /// The reference that it was installed from; omitted for a bundled one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// The size in bytes of a bundled component.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<usize>,
 }

@@ -19,18 +19,22 @@ use super::*;
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// The commands with `--json`, by the names of their manual pages, and their documents.
-const COMMANDS: [(&str, SchemaOf); 25] = [
+const COMMANDS: [(&str, SchemaOf); 31] = [
     ("apply", resolution),
     ("build", one::<author::BuildReport<'_>>),
     ("config-check", one::<config::ConfigCheck<'_>>),
     ("discard", resolution),
+    ("doctor", one::<doctor::Doctor>),
+    ("install", one::<installed::Installs<'_>>),
     ("inspect", one::<plugins::Inspection<'_>>),
+    ("list", one::<installed::InstalledPlugins<'_>>),
     ("log", one::<log::Log<'_>>),
     ("new", one::<author::ProjectReport<'_>>),
     ("notify", one::<calls::Notification<'_>>),
     ("pending", one::<actions::PendingList<'_>>),
-    ("plugins", one::<plugins::BundledPlugins<'_>>),
+    ("plugins", one::<plugins::NamedPlugins<'_>>),
     ("policy-explain", one::<policy::PolicyExplanation<'_>>),
+    ("push", one::<installed::Pushed>),
     ("refresh", one::<calls::CallReport<'_>>),
     ("resolve", resolution),
     ("run", one::<calls::CallReport<'_>>),
@@ -45,6 +49,8 @@ const COMMANDS: [(&str, SchemaOf); 25] = [
     ("store-stats", one::<store::StoreStats>),
     ("test", one::<author::TestReport<'_>>),
     ("undo", one::<calls::CallReport<'_>>),
+    ("uninstall", one::<installed::Uninstalled<'_>>),
+    ("update", one::<installed::Installs<'_>>),
 ];
 
 fn one<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {

@@ -89,7 +89,6 @@ impl Progress {
     }
 
     /// Updates the message if the line is shown.
-    #[cfg(feature = "author")]
     pub fn say(&self, what: &str) {
         self.show(what);
     }

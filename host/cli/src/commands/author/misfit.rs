@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 
 use airlock_author::fit::{self, Fit};
+use airlock_desk::lock::Locks;
 use airlock_desk::plugin::Source;
 use airlock_render::{Block, Line, Role};
 
@@ -16,8 +17,13 @@ use crate::terminal::output::Output;
 ///
 /// # Errors
 /// The failure, if there is nothing to add.
-pub fn explain(plugin: &OsStr, failure: Failure, out: &mut Output) -> Result<Exit, Failure> {
-    let Some(fit) = fit_of(plugin, &failure) else {
+pub fn explain(
+    plugin: &OsStr,
+    locks: &Locks,
+    failure: Failure,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
+    let Some(fit) = fit_of(plugin, locks, &failure) else {
         return Err(failure);
     };
     if fit.differences.is_empty() {
@@ -36,13 +42,13 @@ pub fn explain(plugin: &OsStr, failure: Failure, out: &mut Output) -> Result<Exi
 }
 
 /// Returns `None` if the failure has another cause.
-fn fit_of(plugin: &OsStr, failure: &Failure) -> Option<Fit> {
+fn fit_of(plugin: &OsStr, locks: &Locks, failure: &Failure) -> Option<Fit> {
     // If a component's functions have other types than the world's, that only shows when it is
     // asked for its tools.
     if !matches!(failure.kind(), "world-mismatch" | "no-definitions") {
         return None;
     }
-    let bytes = Source::find(CATALOG, plugin).ok()?.bytes().ok()??;
+    let bytes = Source::find(CATALOG, locks, plugin).ok()?.bytes().ok()??;
     Fit::of(&bytes)
         .inspect_err(|error| tracing::debug!("can't read the component's types: {error}"))
         .ok()

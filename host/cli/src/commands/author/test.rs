@@ -10,6 +10,7 @@ use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 
+use airlock_desk::lock::Locks;
 use airlock_host::{Error, Limits, Plugin};
 use airlock_render::shell;
 use airlock_test_kit::{Cases, HarnessError, Settings, examine};
@@ -50,6 +51,7 @@ pub async fn test(request: &Request, verbose: u8, out: &mut Output) -> Result<Ex
     let found = find::find(request, &interrupt, &progress).await?;
     let loaded = load::load(
         &found.component,
+        &Locks::default(),
         request.limits.clone(),
         &interrupt,
         &progress,

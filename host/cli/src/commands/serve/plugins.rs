@@ -2,9 +2,11 @@
 
 use std::ffi::{OsStr, OsString};
 
+use airlock_desk::lock::Locks;
 use airlock_desk::plugin::{Loaded, Source};
 use airlock_host::Engine;
 use airlock_render::Line;
+use airlock_rules::PluginName;
 
 use crate::bundled::CATALOG;
 use crate::failure::Failure;
@@ -25,14 +27,15 @@ pub struct Served {
 /// If one of them can't be loaded.
 pub async fn load(
     named: &[OsString],
+    locks: &Locks,
     engine: &Engine,
     interrupt: &Interrupt,
     progress: &Progress,
 ) -> Result<Vec<Served>, Failure> {
     let mut all = Vec::with_capacity(named.len());
     for named in or_bundled(named) {
-        let what = format!("Compiling {}…", Source::find(CATALOG, named)?.name());
-        let loading = progress.during(what, load_one(named, engine));
+        let what = format!("Compiling {}…", Source::find(CATALOG, locks, named)?.name());
+        let loading = progress.during(what, load_one(named, locks, engine));
         match interrupt.token().run_until_cancelled(loading).await {
             Some(served) => all.push(served?),
             None => return Err(Failure::interrupted()),
@@ -43,14 +46,23 @@ pub async fn load(
 
 /// Reloads them. A plugin that can no longer be loaded is served as `before`, with a message on
 /// standard error.
-pub async fn load_again(named: &[OsString], engine: &Engine, before: &[Served]) -> Vec<Served> {
+///
+/// # Errors
+/// If an installed plugin can't be loaded: its grants and rules are about other bytes by now.
+pub async fn load_again(
+    named: &[OsString],
+    locks: &Locks,
+    engine: &Engine,
+    before: &[Served],
+) -> Result<Vec<Served>, Failure> {
     let mut all = Vec::with_capacity(named.len());
     for named in or_bundled(named) {
-        let failure = match load_one(named, engine).await {
+        let failure = match load_one(named, locks, engine).await {
             Ok(served) => {
                 all.push(served);
                 continue;
             }
+            Err(failure) if !PluginName::is_path(&named.to_string_lossy()) => return Err(failure),
             Err(failure) => failure,
         };
         failure.report_on_stderr();
@@ -66,7 +78,7 @@ pub async fn load_again(named: &[OsString], engine: &Engine, before: &[Served]) 
             None => on_stderr(Line::from(format!("not loaded, and not served: {named}"))),
         }
     }
-    all
+    Ok(all)
 }
 
 fn or_bundled(named: &[OsString]) -> Vec<&OsStr> {
@@ -79,8 +91,8 @@ fn or_bundled(named: &[OsString]) -> Vec<&OsStr> {
     }
 }
 
-async fn load_one(named: &OsStr, engine: &Engine) -> Result<Served, Failure> {
-    let source = Source::find(CATALOG, named)?;
+async fn load_one(named: &OsStr, locks: &Locks, engine: &Engine) -> Result<Served, Failure> {
+    let source = Source::find(CATALOG, locks, named)?;
     Ok(Served {
         named: named.to_owned(),
         loaded: source.load(|| Ok(engine.clone())).await?,

@@ -101,7 +101,8 @@ impl Setup {
         let settings = settings.map_err(airlock_desk::Error::from)?;
         let rules = rules::of(&settings, &self.workspace, &self.store);
         let named = settings.plugins.value;
-        let served = plugins::load_again(&named, &self.engine, &self.offered().served).await;
+        let before = self.offered().served;
+        let served = plugins::load_again(&named, &settings.locks, &self.engine, &before).await?;
         let count = served.len();
         self.judge.replace_rules(rules);
         let mut held = self.offered.write().unwrap_or_else(PoisonError::into_inner);

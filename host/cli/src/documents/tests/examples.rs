@@ -42,6 +42,7 @@ pub fn all() -> Examples {
     add_calls(&mut examples);
     add_actions(&mut examples);
     operator::add_plugins(&mut examples);
+    operator::add_installed(&mut examples);
     operator::add_policy(&mut examples);
     operator::add_config(&mut examples);
     operator::add_store(&mut examples);

@@ -13,22 +13,29 @@ use serde_json::json;
 use super::super::Examples;
 use super::digest;
 use crate::documents::config::*;
+use crate::documents::doctor::*;
 use crate::documents::error::ErrorDocument;
+use crate::documents::installed::*;
 use crate::documents::plugins::*;
 use crate::documents::policy::*;
 use crate::documents::store::*;
 use crate::failure::{Exit, Failure};
 
 pub fn add_plugins(examples: &mut Examples) {
-    let plugin = |native, size| BundledPlugin {
+    let plugin = |native, size| NamedPlugin {
         about: "Renames files",
         digest: digest().to_string(),
         name: "renamer",
         native,
+        reference: None,
         size,
     };
-    let plugins = vec![plugin(None, Some(1)), plugin(Some(true), None)];
-    examples.add("plugins", &BundledPlugins { plugins });
+    let installed = NamedPlugin {
+        reference: Some("ghcr.io/ann/renamer:1".to_owned()),
+        ..plugin(None, None)
+    };
+    let plugins = vec![plugin(None, Some(1)), plugin(Some(true), None), installed];
+    examples.add("plugins", &NamedPlugins { plugins });
 
     let fit = |differences| Fit {
         built_for: Some("0.1.0"),
@@ -85,6 +92,58 @@ pub fn add_plugins(examples: &mut Examples) {
         fit: Some(fit(vec![difference])),
     };
     examples.add("inspect", &misfit);
+}
+
+pub fn add_installed(examples: &mut Examples) {
+    let mut about = About::default();
+    about.set("version", b"1.2.0");
+    let wants = Wants::from_json(r#"{"read":["**"],"change":["*.md"]}"#);
+    let wants = wants.expect("they can be wanted");
+    let policy = Policy::default().limited_to(&wants);
+    let plugin = || InstalledPlugin {
+        digest: digest().to_string(),
+        grants: Grants {
+            denied: policy.denied.clone(),
+            description: policy.to_string(),
+            workspace: policy.workspace,
+        },
+        manifest: Some(digest().to_string()),
+        metadata: &about,
+        name: "renamer",
+        reference: "ghcr.io/ann/renamer:1".to_owned(),
+        tools: vec!["rename"],
+        wants: Some(&wants),
+    };
+    let failure = Failure::host("the other one is gone");
+    let report = |state, differences| Installs {
+        errors: vec![failure.object()],
+        plugins: vec![InstallReport {
+            plugin: plugin(),
+            differences,
+            state,
+        }],
+    };
+    examples.add("install", &report(InstallState::Installed, Vec::new()));
+    let difference = "the tool \"rename\" is new".to_owned();
+    examples.add("update", &report(InstallState::Updated, vec![difference]));
+    let plugins = vec![plugin()];
+    examples.add("list", &InstalledPlugins { plugins });
+    let uninstalled = vec!["renamer"];
+    examples.add("uninstall", &Uninstalled { uninstalled });
+    let pushed = Pushed {
+        digest: digest().to_string(),
+        manifest: digest().to_string(),
+        pinned: "ghcr.io/ann/renamer:1@sha256:0".to_owned(),
+        reference: "ghcr.io/ann/renamer:1".to_owned(),
+    };
+    examples.add("push", &pushed);
+    let checks = vec![
+        Check::well("store", "it can be opened"),
+        Check::note("cache", "there is none", "name one"),
+        Check::wrong("workspace", &Failure::host("it is gone")),
+    ];
+    let version = "airlock 0.1.0".to_owned();
+    examples.add("doctor", &Doctor { checks, version });
 }
 
 pub fn add_policy(examples: &mut Examples) {
