@@ -30,6 +30,8 @@ mod hints;
 #[cfg(target_os = "linux")]
 mod hostile;
 mod inspect;
+#[cfg(unix)]
+mod installing;
 mod interrupted;
 mod json;
 mod later;

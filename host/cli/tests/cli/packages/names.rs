@@ -110,12 +110,13 @@ pub const GO: Registry = Registry {
 pub const REGISTRIES: [&Registry; 4] = [&CRATES, &NPM, &PYPI, &GO];
 
 /// The modules of our packages, as programs import them.
-pub const MODULES: [&str; 19] = [
+pub const MODULES: [&str; 20] = [
     "airlock_ast_edit",
     "airlock_author",
     "airlock_desk",
     "airlock_host",
     "airlock_model",
+    "airlock_registry",
     "airlock_render",
     "airlock_rules",
     "airlock_serve",
