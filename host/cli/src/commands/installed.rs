@@ -62,12 +62,13 @@ pub fn uninstall(
 ) -> Result<Exit, Failure> {
     let lock = lock_of(files)?;
     let entries = named(&lock, names)?;
+    let configuration = || Settings::read(&files.anew(), &Given::default(), CATALOG);
+    let was_valid = configuration().is_ok();
     for entry in &entries {
         lock.replace(Some(entry), None)?;
         out.line(format!("Uninstalled {}.", entry.name));
     }
-    let settings = Settings::read(&files.anew(), &Given::default(), CATALOG);
-    if let Err(problems) = settings {
+    if let (true, Err(problems)) = (was_valid, configuration()) {
         let text = format!("the configuration has errors now: {problems}");
         show_on_stderr(&Block::new().named(Role::Note, "note:", &text, 2));
     }
