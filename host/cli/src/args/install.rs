@@ -50,8 +50,8 @@ pub struct InstallArgs {
 /// Update installed plugins: show the changes in authority and prompts, and ask
 ///
 /// Looks at each plugin's reference again, so a plugin from a tag such as `1` can have another
-/// version. To change the tag, use `airlock install`. Prompts are the names, descriptions and schemas of tools, because models read them. Without an
-/// answer, the old version stays.
+/// version. To change the tag, use `airlock install`. Prompts are the names, descriptions and
+/// schemas of tools, because models read them. Without an answer, the old version stays.
 #[derive(Debug, Args)]
 #[command(after_help = UPDATE_EXAMPLES, after_long_help = format!("{UPDATE_EXAMPLES}\n\n{EXIT_CODES}"))]
 pub struct UpdateArgs {

@@ -194,7 +194,7 @@ fn inspect_shows_the_wants_of_a_component_its_grants_and_what_is_denied() {
         "  authors  Ann <ann@example.com>",
         "  licenses MIT",
         "  about    Finds copies",
-        "  granted  workspace: read, and change docs/ that is also in docs/, *.txt while applying; scratch directory; no environment, no network, no other path",
+        "  granted  workspace: read, and change docs/ while applying; scratch directory; no environment, no network, no other path",
         "  denied   change *.txt; see the variables LANG; talk to https://example.com while previewing",
     ] {
         assert!(
