@@ -165,7 +165,7 @@ fn three_where_the_plugin_is_not_loaded() {
     let no_component = "build the plugin for the target wasm32-wasip2";
     check(
         "unknown",
-        "there is no bundled plugin `unknown`, and no such file here",
+        "there is no bundled or installed plugin `unknown`, and no such file here",
         "bundled: files, batch-rename, scripts, ast_edit, undo;",
     );
     check(

@@ -192,7 +192,7 @@ fn an_error_is_the_only_object() {
         airlock(&["run", "nothing", "--json"]).run(),
         3,
         "unknown-plugin",
-        "there is no bundled plugin `nothing`, and no such file here",
+        "there is no bundled or installed plugin `nothing`, and no such file here",
         Some(
             "bundled: files, batch-rename, scripts, ast_edit, undo; a path to a plugin ends in .wasm or .toml",
         ),

@@ -24,7 +24,9 @@ impl InstalledName {
         let last = match reference {
             Reference::Oci(oci) => oci.repository().rsplit('/').next()?.to_owned(),
             Reference::Web(web) => {
-                let path = web.url().path().trim_end_matches('/');
+                let address = web.as_str().split(['?', '#']).next()?;
+                // After the scheme, an empty part and the host.
+                let path = address.splitn(4, '/').nth(3)?.trim_end_matches('/');
                 stem(path.rsplit('/').next()?)
             }
             Reference::Path(path) => stem(&path.file_name()?.to_string_lossy()),

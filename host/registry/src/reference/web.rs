@@ -23,8 +23,7 @@ impl WebReference {
         self.0.host_str().unwrap_or_default()
     }
 
-    /// Returns the URL.
-    pub fn url(&self) -> &Url {
+    pub(crate) fn url(&self) -> &Url {
         &self.0
     }
 }
