@@ -286,6 +286,20 @@ fn crates_are_compiled_without_what_they_must_not_know() {
             ],
         ),
         (
+            "airlock-signature",
+            vec![
+                engine,
+                databases,
+                screens,
+                protocols,
+                renderer,
+                desk,
+                own,
+                // It asks no network, and verifies with one implementation of cryptography.
+                &["airlock_host", "reqwest", "rustls", "ring", "sigstore_tuf"],
+            ],
+        ),
+        (
             "airlock-desk",
             // It fetches from registries, and serves nothing.
             vec![terminals, &["axum", "rmcp"], authors, programs],
@@ -343,7 +357,7 @@ fn the_command_line_prints_blocks() {
 const UNSAFE: [(&str, &[&str]); 7] = [
     ("host/core", &["src/compile/code.rs"]),
     ("host/store-sqlite", &["src/log_opening.rs"]),
-    ("host/worker", &["src/inherited.rs"]),
+    ("host/worker", &["src/arenas.rs", "src/inherited.rs"]),
     ("host/workspace", &["src/commit/writers.rs"]),
     ("tests/beside/extism-plugin", &[]),
     ("tests/beside/plain", &["src/precompiled.rs"]),
@@ -423,7 +437,8 @@ fn unsafe_code_is_where_it_is_allowed_by_name_with_a_reason() {
             "unsafe fn",
             "unsafe impl",
             "unsafe extern",
-            "unsafe(",
+            "[unsafe(",
+            " unsafe(",
         ]
         .iter()
         .any(|form| uses(&text, form));

@@ -53,6 +53,13 @@ use failed::Failed;
 use outline::{Outline, Unreadable};
 use remembered::RememberedLoads;
 
+/// The version of wasmtime that this library was built with.
+pub const WASMTIME_VERSION: &str = wasmtime_environ::VERSION;
+
+/// The version of Cranelift, wasmtime's compiler, that this library was built with. A build in a
+/// git repository may add the repository's commit after `-`.
+pub const CRANELIFT_VERSION: &str = cranelift_codegen::VERSION;
+
 /// The compiler of one engine.
 pub(crate) struct Compiler {
     program: Option<PathBuf>,

@@ -75,6 +75,11 @@ pub mod limits {
     pub use airlock_model::limits::LimitKind;
 }
 
+/// The memory of the process. Calling [`limit_arenas`](memory::limit_arenas) is up to the program.
+pub mod memory {
+    pub use airlock_worker::limit_arenas;
+}
+
 /// Requirements on components to load as a [`Plugin`](crate::Plugin), and load errors.
 pub mod load {
     pub use crate::load_error::LoadError;
@@ -139,10 +144,10 @@ pub mod recovery {
 /// Storage of pending actions: the traits, their types, and the in-memory store.
 pub mod store {
     pub use airlock_model::store::{
-        APPLY_INTERRUPTED, ActionBasis, ActionRecord, BASES_BYTES, BackendError, BackendErrorKind,
-        Budget, Budgets, Claim, Claimed, Claims, Completion, DENIALS_KEPT, DISCARD_INTERRUPTED,
-        Denials, DeniedAction, DurableStore, Lease, LeaseRecord, MemoryStore, NewAction,
-        PendingStore, PluginBytes, Pruned, Push, Records, Replacement, ResolvedQuery,
+        APPLY_INTERRUPTED, ActionBasis, ActionOutline, ActionRecord, BASES_BYTES, BackendError,
+        BackendErrorKind, Budget, Budgets, Claim, Claimed, Claims, Completion, DENIALS_KEPT,
+        DISCARD_INTERRUPTED, Denials, DeniedAction, DurableStore, Lease, LeaseRecord, MemoryStore,
+        NewAction, PendingStore, PluginBytes, Pruned, Push, Records, Replacement, ResolvedQuery,
         ResolvedRecord, Room, SPENDING_KEPT, Scope, SessionRoom, Spending, Spent, Stacks, Standing,
         StoreError, StoreStats, UnreadableAction, Watch, Watchers,
     };

@@ -7,6 +7,11 @@
 //! private socket. The host can stop waiting at any time, and checks the length of a message before
 //! it allocates memory for it.
 
+#[allow(
+    unsafe_code,
+    reason = "only a function of C chooses how much memory the C library keeps"
+)]
+mod arenas;
 #[cfg(unix)]
 mod exit_reason;
 #[cfg(unix)]
@@ -26,6 +31,7 @@ mod pool;
 #[cfg(unix)]
 mod worker;
 
+pub use arenas::limit_arenas;
 #[cfg(unix)]
 pub use exit_reason::ExitReason;
 #[cfg(unix)]

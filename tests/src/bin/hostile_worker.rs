@@ -33,6 +33,7 @@ const HONEST: &str = "honest";
 fn main() -> anyhow::Result<()> {
     airlock_host::compile::compiler_main();
     airlock_ast_edit::parser_main();
+    airlock_host::memory::limit_arenas();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
