@@ -25,8 +25,9 @@ pub use claim::{Claim, Claimed, Completion, Lease, Standing};
 pub use claims::Claims;
 pub use denials::Denials;
 pub use durable::{
-    ActionRecord, DEFAULT_BYTE_LIMIT, DENIALS_KEPT, DETAILS_KEPT, DeniedAction, DurableStore,
-    LeaseRecord, Pruned, ResolvedQuery, ResolvedRecord, Scope, StoreStats, UnreadableAction,
+    ActionOutline, ActionRecord, DEFAULT_BYTE_LIMIT, DENIALS_KEPT, DETAILS_KEPT, DeniedAction,
+    DurableStore, LeaseRecord, Pruned, ResolvedQuery, ResolvedRecord, Scope, StoreStats,
+    UnreadableAction,
 };
 pub use error::{BackendError, BackendErrorKind, StoreError};
 pub use memory::MemoryStore;

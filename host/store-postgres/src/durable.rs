@@ -5,15 +5,17 @@ use std::time::Duration;
 use airlock_model::pending::{ActionId, SessionId};
 use airlock_model::store::rows::bytes_of_path;
 use airlock_model::store::{
-    ActionRecord, DeniedAction, DurableStore, Pruned, ResolvedQuery, Scope, StoreError, StoreStats,
-    UnreadableAction,
+    ActionOutline, ActionRecord, DeniedAction, DurableStore, Pruned, ResolvedQuery, Scope,
+    StoreError, StoreStats, UnreadableAction,
 };
 use async_trait::async_trait;
 use sqlx::postgres::PgRow;
 
 use super::connections::Statement;
 use super::problem::Failure;
-use super::record::{self, action_columns, get, record_columns, state_columns, text};
+use super::record::{
+    self, action_columns, get, outline_columns, record_columns, state_columns, text,
+};
 use super::schema::same_schema;
 use super::text::escaped;
 use super::{PostgresStore, PostgresStoreInner, schema, session_key};
@@ -56,6 +58,19 @@ const RESOLVED_OF_SESSION: &str = records!(
 );
 /// Selects a page of all actions.
 pub(super) const AFTER: &str = records!("a.id > $1 ORDER BY a.id LIMIT $2");
+
+/// Selects a page of all actions, without their details.
+const OUTLINES: &str = concat!(
+    "SELECT NULL::text AS details, a.denials, ",
+    outline_columns!(),
+    ", ",
+    state_columns!(),
+    ", ",
+    record_columns!(),
+    " FROM airlock.actions AS a WHERE ",
+    same_schema!(),
+    " AND a.id > $1 ORDER BY a.id LIMIT $2"
+);
 
 const LIKE: &str = concat!(
     "SELECT id FROM airlock.actions
@@ -104,6 +119,14 @@ impl PostgresStoreInner {
 
     pub(super) fn record(&self, row: &PgRow) -> Result<ActionRecord, Failure> {
         record::record(row, &self.host)
+    }
+
+    fn outline(&self, row: &PgRow) -> Result<ActionOutline, Failure> {
+        let denials: i64 = get(row, "denials")?;
+        Ok(ActionOutline::new(
+            self.record(row)?,
+            denials.unsigned_abs(),
+        ))
     }
 }
 
@@ -168,6 +191,29 @@ impl DurableStore for PostgresStore {
 
     async fn denied_actions(&self, query: &ResolvedQuery) -> Result<Vec<DeniedAction>, StoreError> {
         self.inner.denied_actions(query).await
+    }
+
+    async fn outlines(
+        &self,
+        after: Option<&ActionId>,
+        most: usize,
+    ) -> Result<Vec<ActionOutline>, StoreError> {
+        let mut after = escaped(after.map_or("", ActionId::as_str)).into_owned();
+        loop {
+            let statement = Statement::new(OUTLINES)
+                .bind(after.clone())
+                .bind(i64::try_from(most).unwrap_or(i64::MAX));
+            let rows = self.inner.read(&statement).await?;
+            let all = rows.iter().map(|row| self.inner.outline(row));
+            let page = self.inner.readable(&rows, all)?;
+            match rows.last() {
+                // The end of the list is a page without rows, readable or not.
+                Some(last) if page.is_empty() => {
+                    after = get(last, "id").map_err(|error| self.inner.error(error))?;
+                }
+                _ => return Ok(page),
+            }
+        }
     }
 
     async fn stats(&self) -> Result<StoreStats, StoreError> {

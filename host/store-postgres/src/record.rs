@@ -23,7 +23,14 @@ use super::text::unescaped;
 /// The columns that [`action`] reads, from a table `a`.
 macro_rules! action_columns {
     () => {
-        "a.id, a.label, a.source_tool_name, a.source_is_own_tool, a.details, a.has_reject, a.durable, a.plugin, a.plugin_name,
+        concat!("a.details, ", $crate::record::outline_columns!())
+    };
+}
+
+/// The columns that [`action`] reads, except for the details.
+macro_rules! outline_columns {
+    () => {
+        "a.id, a.label, a.source_tool_name, a.source_is_own_tool, a.has_reject, a.durable, a.plugin, a.plugin_name,
         a.grants, a.workspace, a.workspace_identity, a.pushed_at, a.call, a.expires_at, a.effects"
     };
 }
@@ -54,7 +61,7 @@ macro_rules! record_columns {
     };
 }
 
-pub(super) use {action_columns, name_columns, record_columns, state_columns};
+pub(super) use {action_columns, name_columns, outline_columns, record_columns, state_columns};
 
 /// Reads an action and its state by the server's clock, as the host `reader` sees it: its own
 /// volatile actions are never lost.

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use airlock_model::pending::{ActionId, SessionId};
 use airlock_model::store::{
-    ActionRecord, DETAILS_KEPT, DeniedAction, DurableStore, Pruned, ResolvedQuery, Scope,
-    StoreError, StoreStats, UnreadableAction,
+    ActionOutline, ActionRecord, DETAILS_KEPT, DeniedAction, DurableStore, Pruned, ResolvedQuery,
+    Scope, StoreError, StoreStats, UnreadableAction,
 };
 use async_trait::async_trait;
 
@@ -58,6 +58,16 @@ impl DurableStore for SqliteStore {
     async fn denied_actions(&self, query: &ResolvedQuery) -> Result<Vec<DeniedAction>, StoreError> {
         let query = query.clone();
         self.read(move |connection| denials::latest(connection, &query))
+            .await
+    }
+
+    async fn outlines(
+        &self,
+        after: Option<&ActionId>,
+        most: usize,
+    ) -> Result<Vec<ActionOutline>, StoreError> {
+        let after = after.cloned();
+        self.read(move |connection| listing::outlines(connection, after.as_ref(), most))
             .await
     }
 

@@ -2,11 +2,11 @@
 
 use airlock_model::pending::{ActionId, BriefAction, CallId, SessionId, StackedAction};
 use airlock_model::store::rows::bytes_of_path;
-use airlock_model::store::{ActionRecord, ResolvedQuery, Scope, UnreadableAction};
+use airlock_model::store::{ActionOutline, ActionRecord, ResolvedQuery, Scope, UnreadableAction};
 use rusqlite::{Connection, Params, params};
 
 use super::problem::Problem;
-use super::rows::{ActionRow, select, select_all, select_brief};
+use super::rows::{ActionRow, select, select_all, select_brief, select_outlines};
 use super::stack::OPEN;
 
 /// Returns at most `limit` actions on a session's stack, topmost first.
@@ -181,6 +181,27 @@ pub(super) fn resolved_actions(
             records(connection, tail, [limit])
         }
     }
+}
+
+/// Returns a page of all actions, from the index of their ids.
+pub(super) fn outlines(
+    connection: &Connection,
+    after: Option<&ActionId>,
+    most: usize,
+) -> Result<Vec<ActionOutline>, Problem> {
+    let mut page = Vec::new();
+    if most == 0 {
+        return Ok(page);
+    }
+    // No text sorts before the empty text, which is a valid id too.
+    let beyond = if after.is_some() { ">" } else { ">=" };
+    let tail = format!("WHERE a.id {beyond} ? ORDER BY a.id");
+    let after = after.map_or("", ActionId::as_str);
+    select_outlines(connection, &tail, [after], |found| {
+        page.push(found);
+        page.len() < most
+    })?;
+    Ok(page)
 }
 
 /// Returns the open actions that can't be read.

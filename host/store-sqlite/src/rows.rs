@@ -11,22 +11,41 @@ use airlock_model::pending::{
     SessionId, StackedAction,
 };
 use airlock_model::store::rows::{StateColumns, path_of_bytes, record};
-use airlock_model::store::{ActionRecord, LeaseRecord, ResolvedRecord, UnreadableAction};
+use airlock_model::store::{
+    ActionOutline, ActionRecord, LeaseRecord, ResolvedRecord, UnreadableAction,
+};
 use rusqlite::{Connection, Params, Row};
 
 use super::problem::Problem;
 
 /// The columns that [`ActionRow::read`] reads from `actions a`. It uses no join, because SQLite
 /// would plan one again for each bound value.
-const COLUMNS: &str = "a.number, a.id, a.session, a.state, a.interrupted, a.label,
+macro_rules! columns {
+    ($details:literal) => {
+        concat!(
+            "a.number, a.id, a.session, a.state, a.interrupted, a.label,
     a.source_tool_name, a.source_is_own_tool, a.has_reject, a.durable, a.plugin, a.grants, a.workspace,
     a.workspace_identity, a.pushed_at, a.call, a.expires_at, a.effects,
     a.attempts, a.last_error, a.holder_name, a.claimed_at, a.decision, a.actor,
     a.decided_by, a.evidence, a.reason, a.extra, a.resolved_at, a.result, a.error, a.part, a.token,
     coalesce(a.plugin_name, (SELECT name FROM plugins WHERE digest = a.plugin), '') AS plugin_name,
-    coalesce(a.details, (SELECT json FROM large_details WHERE action = a.number)) AS details,
     a.state = 'resolving' AND lease_over(a.holder, a.lease_until) AS lease_over,
-    NOT a.durable AND host_gone(a.owner) AS host_gone";
+    NOT a.durable AND host_gone(a.owner) AS host_gone,
+    ",
+            $details,
+            " AS details"
+        )
+    };
+}
+
+const COLUMNS: &str =
+    columns!("coalesce(a.details, (SELECT json FROM large_details WHERE action = a.number))");
+
+/// The columns that [`outline`] reads. The number of the last denial counts those before it.
+const OUTLINE_COLUMNS: &str = concat!(
+    columns!("NULL"),
+    ", coalesce((SELECT max(number) FROM denials WHERE action = a.number), 0) AS denials"
+);
 
 /// An action, with the columns that are needed to change it.
 pub(super) struct ActionRow {
@@ -178,6 +197,29 @@ pub(super) fn select_brief(
             Err(unreadable) => tell_left_out(&unreadable),
         }
         true
+    })
+}
+
+fn outline(row: &Row<'_>) -> Result<ActionOutline, Problem> {
+    let denials: i64 = row.get("denials")?;
+    let record = ActionRow::read(row)?.record();
+    Ok(ActionOutline::new(record, denials.unsigned_abs()))
+}
+
+/// Selects outlines like [`select`].
+pub(super) fn select_outlines(
+    connection: &Connection,
+    tail: &str,
+    params: impl Params,
+    mut wants_more: impl FnMut(ActionOutline) -> bool,
+) -> Result<(), Problem> {
+    let columns = (OUTLINE_COLUMNS, outline as Read<ActionOutline>);
+    select_columns(connection, columns, tail, params, |row| match row {
+        Ok(found) => wants_more(found),
+        Err(unreadable) => {
+            tell_left_out(&unreadable);
+            true
+        }
     })
 }
 

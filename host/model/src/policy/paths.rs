@@ -37,6 +37,11 @@ impl Paths {
         }
     }
 
+    /// Returns the lists of patterns. A path that is contained matches a pattern of each.
+    pub fn lists(&self) -> impl Iterator<Item = &[Pattern]> {
+        self.lists.iter().map(|list| &**list)
+    }
+
     /// Checks if these are all paths.
     pub fn is_everything(&self) -> bool {
         self.lists.is_empty()

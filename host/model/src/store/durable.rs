@@ -63,6 +63,18 @@ pub trait DurableStore: Stacks + Claims + Records + Denials + Budgets {
     /// [`StoreError::Backend`] if the store can't be read.
     async fn denied_actions(&self, query: &ResolvedQuery) -> Result<Vec<DeniedAction>, StoreError>;
 
+    /// Returns at most `most` actions in any state, in the order of their ids: those after `after`.
+    /// Leaves out their details, so that a page is small, and actions that can't be read. An empty
+    /// page is the end.
+    ///
+    /// # Errors
+    /// [`StoreError::Backend`] if the store can't be read.
+    async fn outlines(
+        &self,
+        after: Option<&ActionId>,
+        most: usize,
+    ) -> Result<Vec<ActionOutline>, StoreError>;
+
     /// Returns the numbers and sizes of stored items.
     ///
     /// # Errors
@@ -174,6 +186,23 @@ impl ActionRecord {
             lease: None,
             resolved: None,
         }
+    }
+}
+
+/// An action in a list of all actions.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ActionOutline {
+    /// The record, without the action's details.
+    pub record: ActionRecord,
+    /// The number of its denials, including those that are not kept.
+    pub denials: u64,
+}
+
+impl ActionOutline {
+    /// Creates an entry from the parts of a row, for stores.
+    pub fn new(record: ActionRecord, denials: u64) -> Self {
+        Self { record, denials }
     }
 }
 

@@ -170,6 +170,11 @@ pub async fn are_listed_the_last_one_first<B: Backend>() {
     durable.prune(std::time::Duration::ZERO).await.unwrap();
     let left = entries(&[(2, 1), (0, 2), (0, 1)]);
     assert_eq!(logged(&**durable, &everything).await, left);
+    let outlines = durable.outlines(None, 9).await.unwrap();
+    let counted = outlines
+        .iter()
+        .map(|it| (it.record.action.id.clone(), it.denials));
+    assert_eq!(counted.collect::<Vec<_>>(), entries(&[(0, 2), (2, 1)]));
     assert_eq!(durable.check().await.unwrap(), [""; 0]);
 }
 

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant, SystemTime};
 use airlock_model::digest::Digest;
 use airlock_model::pending::{ActionState, BriefAction, Decision, PendingAction};
 use airlock_model::store::{
-    ActionRecord, Claim, Completion, DurableStore, Lease, Push, ResolvedQuery, ResolvedRecord,
-    Scope, Spending, StoreError,
+    ActionOutline, ActionRecord, Claim, Completion, DurableStore, Lease, Push, ResolvedQuery,
+    ResolvedRecord, Scope, Spending, StoreError,
 };
 use airlock_store_suite::{Backend, Host};
 use proptest::prelude::*;
@@ -357,6 +357,7 @@ impl<B: Backend> Machine<B> {
         if let Some(store) = &host.durable {
             self.compare_open(&**store, model).await;
             self.compare_ended(&**store, model).await;
+            compare_outlines(&**store, model).await;
             compare_stats(&**store, model).await;
         }
     }
@@ -485,6 +486,34 @@ fn compare_entry(found: &ActionRecord, entry: &Entry, state: ActionState) {
     );
     if is_open {
         assert_eq!(found.last_error, entry.last_error);
+    }
+}
+
+/// Compares a list of all actions, read in small pages, with each action.
+async fn compare_outlines(store: &dyn DurableStore, model: &Model) {
+    let mut all = Vec::new();
+    loop {
+        let after = all.last().map(|it: &ActionOutline| &it.record.action.id);
+        let page = store.outlines(after, 3).await.unwrap();
+        assert!(page.len() <= 3, "{page:?}");
+        if page.is_empty() {
+            break;
+        }
+        all.extend(page);
+    }
+    let open: usize = model.stacks.iter().map(Vec::len).sum();
+    assert_eq!(all.len(), open + model.ended.len(), "{all:?}");
+    assert!(all.is_sorted_by(|one, next| one.record.action.id < next.record.action.id));
+    for outline in all {
+        let ActionOutline {
+            record, denials, ..
+        } = outline;
+        let id = &record.action.id;
+        let mut found = store.find(id).await.unwrap().expect("it is listed");
+        found.action.details = None;
+        assert_eq!(found, record);
+        let last = store.denials(&record.session, id).await.unwrap();
+        assert_eq!(denials, last.last().map_or(0, |it| it.number));
     }
 }
 
