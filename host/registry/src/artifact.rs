@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use crate::{Digest, OciReference};
 
 pub(crate) use config::Config;
-pub(crate) use write::manifest;
+pub(crate) use write::{manifest, signature_manifest};
 
 /// The media type of a manifest.
 pub(crate) const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
@@ -20,6 +20,10 @@ pub(crate) const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 pub(crate) const CONFIG: &str = "application/vnd.wasm.config.v0+json";
 /// The media type of a component.
 pub(crate) const COMPONENT: &str = "application/wasm";
+/// The media type of a config that says nothing.
+pub(crate) const EMPTY: &str = "application/vnd.oci.empty.v1+json";
+/// The bytes of a config that says nothing.
+pub(crate) const EMPTY_BYTES: &[u8] = b"{}";
 /// The most bytes of a manifest: what registries take at least, by OCI's specification.
 pub(crate) const MAX_MANIFEST_BYTES: usize = 4 << 20;
 

@@ -1,6 +1,9 @@
 //! Asks registries and web servers.
 
+mod attach;
+mod next_to;
 mod publish;
+mod referrers;
 mod resolve;
 
 use std::time::Duration;

@@ -94,12 +94,14 @@ pub enum Error {
         /// The digest of the bytes.
         actual: Digest,
     },
-    /// The component is larger than the limit.
+    /// The component or the signature is larger than the limit.
     #[error("{name} is larger than the limit of {limit} bytes")]
     TooLarge {
         /// The reference or URL.
         name: String,
-        /// The limit ([`Options::max_component_bytes`](crate::Options::max_component_bytes)).
+        /// The limit: for a component,
+        /// [`Options::max_component_bytes`](crate::Options::max_component_bytes); for a signature,
+        /// [`MAX_SIGNATURE_BYTES`](crate::MAX_SIGNATURE_BYTES).
         limit: u64,
     },
     /// The contents ended early: the server has fewer bytes than it promised.
@@ -133,6 +135,27 @@ pub enum Error {
     /// The reference to publish to has a digest.
     #[error("can't publish to {0}: a digest can't be chosen")]
     PublishToDigest(String),
+    /// The artifact to attach a signature to has no digest.
+    #[error("can't attach a signature to {0}: it has no digest")]
+    AttachToTag(String),
+    /// The artifact has more signatures than are read, and none of those could be read.
+    #[error("{name} has {count} signatures, and none of the first {limit} can be read")]
+    TooManySignatures {
+        /// The reference.
+        name: String,
+        /// The number of signatures that the registry lists.
+        count: usize,
+        /// The number of signatures that are read.
+        limit: usize,
+    },
+    /// A signature on disk can't be read.
+    #[error("can't read the signature {path}: {source}", path = .path.display())]
+    Signature {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
     /// A file or folder of the cache can't be read or written.
     #[error("can't read or write {path}: {source}", path = .path.display())]
     Cache {
@@ -185,6 +208,7 @@ impl Error {
                 })
             }
             Self::PublishToDigest(_) => Some("leave out the part that begins with @".to_owned()),
+            Self::AttachToTag(_) => Some("add @ and the digest of the manifest".to_owned()),
             Self::Credentials { host, .. } => Some(format!("log in again: docker login {host}")),
             _ => None,
         }

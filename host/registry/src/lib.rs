@@ -11,6 +11,8 @@ mod hasher;
 mod http;
 mod local;
 mod reference;
+mod referrers;
+mod signatures;
 
 pub use airlock_model::digest::Digest;
 pub use artifact::{Annotations, Artifact, ArtifactError, annotation};
@@ -19,4 +21,7 @@ pub use client::{Client, DEFAULT_MAX_COMPONENT_BYTES, Options, Published};
 pub use credentials::Credentials;
 pub use download::{Fetched, Progress};
 pub use error::Error;
-pub use reference::{OciReference, Reference, ReferenceError, WebReference};
+pub use reference::{OciReference, Place, Reference, ReferenceError, WebReference};
+pub use signatures::{
+    FoundSignature, MAX_SIGNATURE_BYTES, SignatureFormat, signatures_next_to_file,
+};

@@ -2,6 +2,7 @@
 
 mod error;
 mod oci;
+mod place;
 mod web;
 
 use std::fmt;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use error::ReferenceError;
 pub use oci::OciReference;
+pub use place::Place;
 pub use web::WebReference;
 
 /// The place of a component: in an OCI registry, at a URL or on disk.

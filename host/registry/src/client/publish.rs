@@ -7,10 +7,9 @@ use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::Client;
-use super::resolve::digest_of;
+use super::resolve::{digest_of, not_sent};
 use crate::artifact::{self, Config, MANIFEST};
 use crate::auth::{Access, Answer};
-use crate::http::{Subject, refused};
 use crate::{Annotations, Digest, Error, OciReference};
 
 /// A component that was published.
@@ -23,6 +22,16 @@ pub struct Published {
     pub digest: Digest,
     /// The digest of the component's bytes.
     pub component: Digest,
+}
+
+/// The header in which a registry says that it lists a manifest among those of its subject.
+const SUBJECT_HEADER: &str = "oci-subject";
+
+/// A manifest that a registry has stored.
+pub(super) struct Stored {
+    pub(super) digest: Digest,
+    /// Whether the registry itself lists it among the referrers of its subject.
+    pub(super) is_listed: bool,
 }
 
 impl Client {
@@ -62,7 +71,9 @@ impl Client {
             let manifest = manifest.map_err(|error| json(reference, &error))?;
             self.upload(reference, digest, component).await?;
             self.upload(reference, config_digest, config).await?;
-            let manifest_digest = self.put_manifest(reference, manifest.into()).await?;
+            let tag = reference.tag_or_latest();
+            let put = self.put_manifest(reference, tag, MANIFEST, manifest.into());
+            let manifest_digest = put.await?.digest;
             Ok(Published {
                 reference: reference.clone().pinned(manifest_digest),
                 digest: manifest_digest,
@@ -72,7 +83,7 @@ impl Client {
     }
 
     /// Uploads bytes, unless the repository has them.
-    async fn upload(
+    pub(super) async fn upload(
         &self,
         reference: &OciReference,
         digest: Digest,
@@ -102,15 +113,17 @@ impl Client {
         Ok(())
     }
 
-    /// Makes `manifest` that of the reference's tag, and returns its digest.
-    async fn put_manifest(
+    /// Stores a manifest or an index under `name`: a tag, or its digest.
+    pub(super) async fn put_manifest(
         &self,
         reference: &OciReference,
+        name: &str,
+        media_type: &str,
         manifest: Bytes,
-    ) -> Result<Digest, Error> {
+    ) -> Result<Stored, Error> {
         let actual = Digest::of(&manifest);
-        let url = reference.url(&format!("manifests/{}", reference.tag_or_latest()))?;
-        let body = Some((manifest, Some(MANIFEST)));
+        let url = reference.url(&format!("manifests/{name}"))?;
+        let body = Some((manifest, Some(media_type)));
         let answer = self.send(reference, Method::PUT, &url, body).await?;
         let answer = accepted(reference, answer, StatusCode::CREATED).await?;
         match digest_of(answer.response.headers()) {
@@ -119,7 +132,10 @@ impl Client {
                 expected: actual,
                 actual: other,
             }),
-            _ => Ok(actual),
+            _ => Ok(Stored {
+                digest: actual,
+                is_listed: answer.response.headers().contains_key(SUBJECT_HEADER),
+            }),
         }
     }
 
@@ -157,16 +173,10 @@ async fn accepted(
     if answer.response.status() == status {
         return Ok(answer);
     }
-    let subject = Subject {
-        host: reference.host(),
-        name: &reference.to_string(),
-        what: "repository or tag",
-        had_credentials: answer.had_credentials,
-    };
-    Err(refused(subject, answer.response).await)
+    Err(not_sent(reference, answer).await)
 }
 
-fn json(reference: &OciReference, error: &serde_json::Error) -> Error {
+pub(super) fn json(reference: &OciReference, error: &serde_json::Error) -> Error {
     Error::Server {
         host: reference.host().to_owned(),
         problem: error.to_string(),

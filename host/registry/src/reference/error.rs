@@ -61,6 +61,14 @@ pub enum ReferenceError {
     /// The digest after `@` isn't one.
     #[error("{0:?} is not a digest: write @sha256: and 64 hexadecimal digits")]
     Digest(String),
+    /// The text isn't a place.
+    #[error("{text:?} is not a place: {problem}")]
+    Place {
+        /// The text that should be a place.
+        text: String,
+        /// The problem.
+        problem: &'static str,
+    },
     /// The URL has plain `http`, and its host isn't this machine.
     #[error("{0} is not encrypted: write https://; http:// is for localhost alone")]
     NotEncrypted(String),

@@ -168,7 +168,7 @@ fn parse_digest(text: &str) -> Result<Digest, ReferenceError> {
         .map_err(|_| ReferenceError::Digest(text.to_owned()))
 }
 
-fn parse_host(text: &str, host: &str) -> Result<String, ReferenceError> {
+pub(super) fn parse_host(text: &str, host: &str) -> Result<String, ReferenceError> {
     let host = host.to_ascii_lowercase();
     match problem_of_host(&host) {
         None => Ok(host),
@@ -239,7 +239,7 @@ fn problem_of_port(port: &str) -> Option<&'static str> {
     }
 }
 
-fn check_repository(repository: &str) -> Result<(), ReferenceError> {
+pub(super) fn check_repository(repository: &str) -> Result<(), ReferenceError> {
     let problem = if repository.is_empty() {
         "it is empty"
     } else if repository.split('/').any(str::is_empty) {

@@ -3,8 +3,8 @@
 use std::fs;
 use std::process::Command;
 
-use airlock_registry::{Annotations, Credentials, Digest, annotation};
-use serde_json::Value;
+use airlock_registry::{Annotations, Credentials, Digest, SignatureFormat, annotation};
+use serde_json::{Value, json};
 
 use crate::support::registry::Registry;
 use crate::support::{cache, client, client_with, component, fetch, program, publish, reference};
@@ -71,4 +71,36 @@ async fn a_login_by_skopeo_is_used() {
     let path = folder.path().to_owned();
     let client = client_with(|options| options.credentials = Credentials::DockerFolder(path));
     publish(&client, &reference(&registry.host, "x:1"), component(1)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn skopeo_reads_the_tag_with_the_signatures() {
+    let registry = Registry::start().await;
+    let client = client();
+    let name = reference(&registry.host, "ann/dedupe:1");
+    let published = publish(&client, &name, component(1)).await;
+    let pinned = &published.reference;
+    let attach = client.attach(pinned, SignatureFormat::Minisign, "m".into());
+    let digest = attach.await.unwrap();
+
+    let raw = |name: String| {
+        let source = format!("docker://{}/ann/dedupe{name}", registry.host);
+        skopeo(&["inspect", "--raw", "--tls-verify=false", &source])
+    };
+    let signature = raw(format!("@{digest}"));
+    let index: Value =
+        serde_json::from_str(&raw(format!(":sha256-{}", published.digest.to_hex()))).unwrap();
+    assert_eq!(
+        index,
+        json!({
+            "schemaVersion": 2,
+            "mediaType": "application/vnd.oci.image.index.v1+json",
+            "manifests": [{
+                "mediaType": "application/vnd.oci.image.manifest.v1+json",
+                "digest": digest,
+                "size": signature.len(),
+                "artifactType": "application/vnd.airlock.minisign.v1",
+            }],
+        })
+    );
 }

@@ -1,6 +1,7 @@
 //! Shared parts of the tests.
 
 pub mod cutting;
+pub mod listing;
 pub mod registry;
 pub mod server;
 
