@@ -38,12 +38,18 @@ NAMED: dict[str, dict[str, str]] = {
     },
     "airlock_ast_edit": {"serde_json": "params"},
     "airlock_rules": {"schemars": "rules have a JSON Schema", "serde_core": "rules are read and written"},
+    "airlock_registry": {
+        "bytes": "components and signatures are sent without a copy",
+        "futures_core": "`BoxFuture`, another name for a boxed future",
+        "serde_core": "references and places are read and written",
+    },
     "airlock_desk": {
         "etcetera": "the cause of `Error::NoPlace`",
         "schemars": "the operator's file has a JSON Schema",
         "serde_core": "records are written, and the operator's file is read",
         "tokio_util": "`CancellationToken`",
     },
+    "airlock_signature": {"schemars": "signers have a JSON Schema", "serde_core": "signers are read and written"},
     "airlock_serve": {"tokio": "`TcpListener`", "tokio_util": "`CancellationToken`"},
     "airlock_author": {
         "anyhow": "what went wrong, with its causes",
