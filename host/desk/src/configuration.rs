@@ -19,6 +19,7 @@ mod places;
 mod plugins;
 mod problem;
 mod reading;
+mod require;
 mod settings;
 mod values;
 
@@ -27,6 +28,7 @@ pub use grants::{Grant, GrantWord};
 pub use operator::{Checked, Operator, OperatorFiles};
 pub use places::{NAME, Role, SYSTEM_VARIABLE};
 pub use problem::{Problem, Problems};
+pub use require::{Require, SignedBy};
 pub use settings::{Given, Origin, Setting, Settings};
 pub use values::{Age, Decide, Memory, PathText, Timeout};
 

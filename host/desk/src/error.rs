@@ -13,6 +13,7 @@ use etcetera::HomeDirError;
 use crate::advice;
 use crate::configuration::{Problem, Problems};
 use crate::lock::{Difference, InstalledName};
+use crate::signing::NotSigned;
 
 /// An error of a request. Displays as a clause; [`advice`](Self::advice) says what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -72,6 +73,9 @@ pub enum Error {
         /// The differences.
         differences: Vec<Difference>,
     },
+    /// A plugin lacks a signature that the operator requires.
+    #[error("{0}")]
+    NotSigned(Box<NotSigned>),
     /// A registry, a web server or a folder with components can't be used.
     #[error(transparent)]
     Registry(#[from] airlock_registry::Error),
@@ -186,6 +190,7 @@ impl Error {
             Error::NotInstalled { .. } => "not-installed",
             Error::NotFetched { .. } => "not-fetched",
             Error::Differs { .. } => "plugin-differs",
+            Error::NotSigned(_) => "not-signed",
             Error::Registry(_) => "registry",
             Error::Folder { .. } => "no-component",
             Error::Lock { .. } => "host",
@@ -228,6 +233,9 @@ impl Error {
                 let advice = format!("`airlock update {name}` shows what changed, and asks you");
                 return Some(advice.into());
             }
+            Error::NotSigned(_) => {
+                "`[[require]]` in the configuration asks for this. `airlock update` looks for newer signatures of installed plugins"
+            }
             Error::Registry(error) => return error.hint().map(Cow::from),
             Error::Folder { .. } => "name the component's file",
             Error::LockChanged { .. } => "do it again: you will see the entry as it is now",
@@ -258,6 +266,7 @@ impl Error {
                 | Error::Configuration(_)
                 | Error::ToolsFile(_)
                 | Error::Differs { .. }
+                | Error::NotSigned(_)
                 | Error::Registry(_)
                 | Error::SeveralActions { .. }
                 | Error::Interrupted { .. }

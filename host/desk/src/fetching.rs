@@ -4,11 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use airlock_host::digest::Digest;
-use airlock_registry::{Artifact, Cache, Client, Options, Progress, Reference};
+use airlock_host::regular::read_regular_file;
+use airlock_registry::{
+    Cache, Client, DEFAULT_MAX_COMPONENT_BYTES, FoundSignature, Options, Progress, Reference,
+    signatures_next_to_file,
+};
 
 use crate::Error;
 use crate::lock::Entry;
-use crate::plugin::{Source, program_of};
+use crate::plugin::{Source, is_made, program_of};
 
 /// A component that was fetched.
 #[derive(Debug, Clone)]
@@ -20,44 +24,96 @@ pub struct FetchedComponent {
     pub digest: Digest,
     /// Its file in the cache.
     pub path: PathBuf,
+    /// The signatures next to it, which are not verified.
+    pub signatures: Vec<FoundSignature>,
 }
 
-/// Fetches the component that the reference leads to now. Returns `None` without fetching it if
-/// the artifact's manifest is `known`.
+impl FetchedComponent {
+    /// Reads the component.
+    ///
+    /// # Errors
+    /// Fails if the file can't be read, or was changed since.
+    pub fn bytes(&self) -> Result<Vec<u8>, Error> {
+        let bytes =
+            read_regular_file(&self.path, DEFAULT_MAX_COMPONENT_BYTES).map_err(|source| {
+                let path = self.path.clone();
+                airlock_registry::Error::Cache { path, source }
+            })?;
+        match Digest::of(&bytes) {
+            actual if actual != self.digest => Err(airlock_registry::Error::WrongContents {
+                name: self.path.display().to_string(),
+                expected: self.digest,
+                actual,
+            }
+            .into()),
+            _ => Ok(bytes),
+        }
+    }
+}
+
+/// Fetches the component that the reference leads to now, unless the cache has it, and its
+/// signatures.
 ///
 /// # Errors
-/// Fails if there is no component, or if it can't be fetched.
+/// Fails if there is no component, if it can't be fetched, or if it isn't the expected one.
 pub async fn fetch(
     reference: &Reference,
-    known: Option<Digest>,
+    expected: Option<Digest>,
     cache: &Cache,
     progress: Progress<'_>,
-) -> Result<Option<FetchedComponent>, Error> {
+) -> Result<FetchedComponent, Error> {
+    let check = |actual| match expected {
+        Some(expected) if expected != actual => {
+            let name = reference.to_string();
+            Err(airlock_registry::Error::WrongContents {
+                name,
+                expected,
+                actual,
+            })
+        }
+        _ => Ok(()),
+    };
     match reference {
         Reference::Oci(oci) => {
             let client = Client::new(Options::default())?;
             let artifact = client.resolve(oci).await?;
-            if known == Some(artifact.digest) {
-                return Ok(None);
-            }
-            from_registry(&client, &artifact, cache, progress)
-                .await
-                .map(Some)
+            check(artifact.component)?;
+            let signatures = client.signatures(&artifact).await?;
+            let fetched = client.fetch(&artifact, cache, progress).await?;
+            Ok(FetchedComponent {
+                manifest: Some(artifact.digest),
+                digest: fetched.digest,
+                path: fetched.path,
+                signatures,
+            })
         }
         Reference::Web(url) => {
             let client = Client::new(Options::default())?;
-            let fetched = client.fetch_url(url, None, cache, progress).await?;
-            Ok(Some(FetchedComponent {
+            let signatures = client.signatures_next_to(url).await?;
+            let fetched = client.fetch_url(url, expected, cache, progress).await?;
+            Ok(FetchedComponent {
                 manifest: None,
                 digest: fetched.digest,
                 path: fetched.path,
-            }))
+                signatures,
+            })
         }
-        Reference::Path(path) => from_disk(path, cache).map(Some),
+        Reference::Path(path) => {
+            let file = file_at(path)?;
+            let bytes = bytes_of(&file)?;
+            let digest = Digest::of(&bytes);
+            check(digest)?;
+            Ok(FetchedComponent {
+                manifest: None,
+                digest,
+                path: cache.add(&bytes)?,
+                signatures: signatures_of(&file)?,
+            })
+        }
     }
 }
 
-/// Fetches an installed plugin's pinned component again, unless it is there. Returns whether it
+/// Fetches an installed plugin's pinned component again, unless the cache has it. Returns it if it
 /// was missing.
 ///
 /// # Errors
@@ -66,82 +122,49 @@ pub async fn fetch_pinned(
     entry: &Entry,
     cache: &Cache,
     progress: Progress<'_>,
-) -> Result<bool, Error> {
+) -> Result<Option<FetchedComponent>, Error> {
     if cache.find(entry.digest)?.is_some() {
-        return Ok(false);
+        return Ok(None);
     }
-    let other = |actual| {
-        Err(Error::from(airlock_registry::Error::WrongContents {
-            name: entry.reference.to_string(),
-            expected: entry.digest,
-            actual,
-        }))
+    let pinned = match (&entry.reference, entry.manifest) {
+        (Reference::Oci(oci), Some(manifest)) => Reference::Oci(oci.clone().pinned(manifest)),
+        (reference, _) => reference.clone(),
     };
-    match &entry.reference {
-        Reference::Oci(oci) => {
-            let client = Client::new(Options::default())?;
-            let pinned = match entry.manifest {
-                Some(manifest) => oci.clone().pinned(manifest),
-                None => oci.clone(),
-            };
-            let artifact = client.resolve(&pinned).await?;
-            if artifact.component != entry.digest {
-                return other(artifact.component);
-            }
-            from_registry(&client, &artifact, cache, progress).await?;
-        }
-        Reference::Web(url) => {
-            let client = Client::new(Options::default())?;
-            let expected = Some(entry.digest);
-            client.fetch_url(url, expected, cache, progress).await?;
-        }
-        Reference::Path(path) => {
-            let bytes = bytes_at(path)?;
-            let digest = Digest::of(&bytes);
-            if digest != entry.digest {
-                return other(digest);
-            }
-            cache.add(&bytes)?;
-        }
+    let fetching = fetch(&pinned, Some(entry.digest), cache, progress);
+    fetching.await.map(Some)
+}
+
+/// Returns the component's file at a path: the file itself, or the only one in a folder.
+///
+/// # Errors
+/// Fails if a folder has none, or several.
+pub fn file_at(path: &Path) -> Result<PathBuf, Error> {
+    if path.is_dir() {
+        component_in(path)
+    } else {
+        Ok(path.to_owned())
     }
-    Ok(true)
 }
 
-async fn from_registry(
-    client: &Client,
-    artifact: &Artifact,
-    cache: &Cache,
-    progress: Progress<'_>,
-) -> Result<FetchedComponent, Error> {
-    let fetched = client.fetch(artifact, cache, progress).await?;
-    Ok(FetchedComponent {
-        manifest: Some(artifact.digest),
-        digest: fetched.digest,
-        path: fetched.path,
-    })
-}
-
-fn from_disk(path: &Path, cache: &Cache) -> Result<FetchedComponent, Error> {
-    let bytes = bytes_at(path)?;
-    Ok(FetchedComponent {
-        manifest: None,
-        digest: Digest::of(&bytes),
-        path: cache.add(&bytes)?,
-    })
-}
-
-/// Returns the component at a path: a file, or a folder with one component.
+/// Returns the component of a file.
 ///
 /// # Errors
 /// Fails if there is none, or if it can't be read.
-pub fn bytes_at(path: &Path) -> Result<Vec<u8>, Error> {
-    let file = if path.is_dir() {
-        component_in(path)?
-    } else {
-        path.to_owned()
-    };
-    let bytes = Source::File(&file).bytes()?;
+pub fn bytes_of(file: &Path) -> Result<Vec<u8>, Error> {
+    let bytes = Source::File(file).bytes()?;
     Ok(bytes.unwrap_or_default().into_owned())
+}
+
+/// Returns the signatures next to a component's file. Those of a file that a component is made of
+/// are not the component's.
+///
+/// # Errors
+/// Fails if there are some, and none can be read.
+pub fn signatures_of(file: &Path) -> Result<Vec<FoundSignature>, Error> {
+    if is_made(file) {
+        return Ok(Vec::new());
+    }
+    Ok(signatures_next_to_file(file)?)
 }
 
 /// The folders of a project in which a component can be, the first one with a component counts.

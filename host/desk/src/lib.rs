@@ -8,6 +8,7 @@
 //! | find a plugin by its name or path, and load it | [`plugin`] |
 //! | list installed plugins, and change the list | [`lock`] |
 //! | fetch the component that a reference leads to | [`fetching`] |
+//! | verify who signed it, and whether that is enough | [`signing`] |
 //! | find the action that a decision is about | [`target`] |
 //! | carry out a decision, and report its outcome | [`resolution`] |
 //! | find out who decides | [`decider`] |
@@ -39,6 +40,7 @@ pub mod recovering;
 pub mod resolution;
 pub mod reviewed;
 pub mod session;
+pub mod signing;
 pub mod store;
 pub mod target;
 

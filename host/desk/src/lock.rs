@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::configuration::Problem;
+use crate::signing::Signing;
 
 pub use difference::{Difference, ToolPart};
 pub use entry::Entry;
@@ -51,9 +52,13 @@ pub struct Lock {
     entries: Vec<Entry>,
 }
 
-/// The locks of an operator's files, highest precedence first.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Locks(Vec<Lock>);
+/// The locks of an operator's files, highest precedence first, and the requirements on their
+/// plugins.
+#[derive(Debug, Clone, Default)]
+pub struct Locks {
+    locks: Vec<Lock>,
+    signing: Signing,
+}
 
 /// An installed plugin, and the place of its component.
 #[derive(Debug, Clone)]
@@ -65,6 +70,7 @@ pub struct Installed {
     pub component: PathBuf,
     /// The lock.
     pub lock: PathBuf,
+    signing: Signing,
 }
 
 /// The contents of a lock.
@@ -223,29 +229,37 @@ impl Lock {
         let path = self.path.clone();
         Error::Lock { path, source }
     }
+}
 
-    fn installed(&self, entry: &Entry) -> Installed {
-        Installed {
+impl Installed {
+    fn new(lock: &Lock, entry: &Entry, signing: &Signing) -> Self {
+        Self {
             entry: entry.clone(),
-            component: self.components().path(entry.digest),
-            lock: self.path.clone(),
+            component: lock.components().path(entry.digest),
+            lock: lock.path.clone(),
+            signing: signing.clone(),
         }
+    }
+
+    /// Checks that the signers that the lock lists are those that the operator requires.
+    ///
+    /// # Errors
+    /// [`Error::NotSigned`] if they are not.
+    pub fn check_signers(&self) -> Result<(), Error> {
+        self.signing.check_entry(&self.entry)
     }
 }
 
 impl Locks {
     /// Creates the locks in this order.
-    pub(crate) fn new(locks: Vec<Lock>) -> Self {
-        Self(locks)
+    pub(crate) fn new(locks: Vec<Lock>, signing: Signing) -> Self {
+        Self { locks, signing }
     }
 
     /// Returns the installed plugin with this name, of the first lock that has one.
     pub fn find(&self, name: &str) -> Option<Installed> {
-        let mut found = self
-            .0
-            .iter()
-            .filter_map(|it| Some(it.installed(it.find(name)?)));
-        found.next()
+        let mut locks = self.locks.iter();
+        locks.find_map(|it| Some(Installed::new(it, it.find(name)?, &self.signing)))
     }
 
     /// Returns the names of all installed plugins, for a message.
@@ -260,9 +274,9 @@ impl Locks {
 
     /// Returns all installed plugins that a name can mean, sorted by lock and name.
     pub fn all(&self) -> Vec<Installed> {
-        let all = self.0.iter().flat_map(|lock| {
+        let all = self.locks.iter().flat_map(|lock| {
             let entries = lock.entries.iter();
-            entries.map(|it| lock.installed(it))
+            entries.map(|it| Installed::new(lock, it, &self.signing))
         });
         let mut known: Vec<Installed> = Vec::new();
         for one in all {

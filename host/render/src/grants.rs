@@ -27,7 +27,7 @@ impl Block {
 
     /// Returns facts about a plugin's grants, with names of this length. Its publisher may have
     /// written their patterns.
-    pub(crate) fn granted(columns: usize, grants: &Policy) -> Self {
+    pub fn granted(columns: usize, grants: &Policy) -> Self {
         let text = grants.to_string();
         let block = if grants.limits_paths() {
             Block::new().fact(columns, "granted", &text)

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 
 use airlock_host::policy::Rehearse;
 use airlock_rules::{Budget, Control, Rule, RuleSet, Size};
+use airlock_signature::TrustRoot;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::grants::Grant;
+use super::require::Require;
 use super::values::{Age, Decide, Memory, PathText, Timeout};
 
 /// The plugins that run under Airlock, and the rules for them: `airlock-host.toml`
@@ -38,6 +40,11 @@ pub struct File {
     /// What plugins may do. Not in a workspace's file
     #[serde(rename = "grant")]
     pub grants: Option<Vec<Grant>>,
+    /// Whose signature installed plugins need. Not in a workspace's file
+    pub require: Option<Vec<Require>>,
+    /// The file of Sigstore's trust root, relative to this file's folder, in place of that of its
+    /// public instance. Not in a workspace's file
+    pub trust_root: Option<PathText>,
     /// The limits of a tool
     pub limits: Limits,
     /// The files that applies keep for an undo. Not in a workspace's file
@@ -55,6 +62,9 @@ pub struct File {
     /// The components' files that the rules name.
     #[serde(skip)]
     pub(super) components: Vec<PathBuf>,
+    /// The contents of the trust root.
+    #[serde(skip)]
+    pub(super) trusted: Option<TrustRoot>,
 }
 
 /// The limits of a tool
@@ -109,7 +119,7 @@ pub struct Http {
 
 impl File {
     /// The keys that a workspace's file can't have, and why.
-    pub(super) const OPERATORS_OWN: [(&str, &str); 6] = [
+    pub(super) const OPERATORS_OWN: [(&str, &str); 8] = [
         ("plugins", "chooses which programs run"),
         ("workspace", "chooses the files that they can change"),
         (
@@ -117,6 +127,8 @@ impl File {
             "chooses where decisions and pending actions are kept",
         ),
         ("grant", "allows plugins more"),
+        ("require", "chooses whose plugins are trusted"),
+        ("trust-root", "chooses whose plugins are trusted"),
         ("undo", "chooses what can be undone"),
         ("http", "chooses who is let in"),
     ];

@@ -10,9 +10,11 @@ use super::file::{File, Http};
 use super::places::{self, Role};
 use super::plugins;
 use super::problem::{Problem, Problems};
+use super::require;
 use super::values::PathText;
 use crate::lock::{Lock, Locks};
 use crate::plugin::Catalog;
+use crate::signing::Signing;
 
 /// A configuration file that was looked for.
 #[derive(Debug, Clone)]
@@ -54,10 +56,11 @@ pub struct Operator {
 impl Checked {
     pub(super) fn look(role: Role, path: &Path) -> Self {
         let path = absolute(path).unwrap_or_else(|_| path.to_owned());
-        let (file, mut problems) = match places::read(role, &path) {
+        let (mut file, mut problems) = match places::read(role, &path) {
             Ok(file) => (file, Vec::new()),
             Err(problems) => (None, problems),
         };
+        problems.extend(file.iter_mut().flat_map(|it| require::resolve(&path, it)));
         let is_found = file.is_some() || !problems.is_empty();
         // Nothing is installed in a workspace, where tools could change it.
         let lock = match role {
@@ -73,6 +76,22 @@ impl Checked {
             file,
             lock,
         }
+    }
+
+    /// Returns a problem if the file, its lock, or a file that it trusts lies in the workspace,
+    /// where tools could change it.
+    pub(super) fn inside(&self, workspace: &Path) -> Option<Problem> {
+        let inside = |path: &Path| places::inside(path, workspace);
+        let own = self.is_found.then_some(&*self.path).and_then(inside);
+        // Each may be a link to somewhere else.
+        let lock = self.lock.as_ref().filter(|it| !it.entries().is_empty());
+        let lock = || lock.map(Lock::path).and_then(inside);
+        let mut keys = self
+            .file
+            .iter()
+            .flat_map(|it| require::files(&self.path, it));
+        own.or_else(lock)
+            .or_else(|| keys.find_map(|it| inside(&it)))
     }
 
     /// Checks a file that the user named, as an operator's file.
@@ -127,6 +146,7 @@ impl OperatorFiles {
         };
         let system = Checked::look_at_system();
         let mut checked: Vec<_> = first.into_iter().chain([system]).collect();
+        check_trust_root(&mut checked);
         check_rules(&mut checked);
         checked
     }
@@ -156,6 +176,21 @@ impl OperatorFiles {
         }
     }
 
+    /// Returns the requirements on signers.
+    ///
+    /// # Errors
+    /// Returns all errors in the files.
+    pub fn signing(&self) -> Result<Signing, Problems> {
+        let checked = self.checked();
+        let workspace = self.operator()?.workspace();
+        let inside = |it: &Checked| it.inside(workspace.as_deref()?);
+        let problems: Vec<Problem> = checked.iter().filter_map(inside).collect();
+        match &problems[..] {
+            [] => Ok(signing_of(&checked)),
+            _ => Err(Problems(problems)),
+        }
+    }
+
     /// Returns the lock that commands change: that of the file that `--config` names, or the
     /// user's. `None` if the user has no configuration folder.
     ///
@@ -168,7 +203,40 @@ impl OperatorFiles {
 }
 
 pub(super) fn locks_of(checked: &[Checked]) -> Locks {
-    Locks::new(checked.iter().filter_map(|it| it.lock.clone()).collect())
+    let locks = checked.iter().filter_map(|it| it.lock.clone());
+    Locks::new(locks.collect(), signing_of(checked))
+}
+
+/// Returns the requirements of all files, and the trust root.
+fn signing_of(checked: &[Checked]) -> Signing {
+    let files = || checked.iter().filter_map(|it| it.file.as_ref());
+    let requirements = files().flat_map(|it| it.require.iter().flatten().cloned());
+    let trust = files().find_map(|it| it.trusted.clone());
+    // What a broken file requires isn't known.
+    let broken = checked.iter().filter(|it| it.is_found && it.file.is_none());
+    let problems = broken.flat_map(|it| it.problems.clone()).collect();
+    Signing::new(requirements.collect(), trust, problems)
+}
+
+/// Adds a problem if a file chooses the trust root for requirements of another one with less
+/// precedence.
+fn check_trust_root(checked: &mut [Checked]) {
+    let decides = |it: &Checked| {
+        let file = it.file.as_ref();
+        file.is_some_and(|file| file.require.is_some() || file.trust_root.is_some())
+    };
+    let Some((last, others)) = checked.split_last_mut().filter(|(last, _)| decides(last)) else {
+        return;
+    };
+    for one in others {
+        if one.file.as_ref().is_some_and(|it| it.trust_root.is_some()) {
+            let message = format!(
+                "`trust-root` is for {}, which requires signers or has a trust root of its own",
+                last.path.display()
+            );
+            one.problems.push(Problem::of_file(&one.path, message));
+        }
+    }
 }
 
 impl Operator {

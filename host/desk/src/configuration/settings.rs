@@ -12,7 +12,7 @@ use airlock_rules::{RuleSet, Rules, Size};
 use super::file::{File, Http};
 use super::grants::Grant;
 use super::operator::{Checked, Operator, OperatorFiles, below, check_rules_of, locks_of};
-use super::places::{self, NAME, Role};
+use super::places::{NAME, Role};
 use super::plugins;
 use super::problem::Problems;
 use super::values::{Age, Decide};
@@ -139,15 +139,7 @@ impl Settings {
         let workspace = workspace(&said, given);
         let folder = workspace.value.as_deref().unwrap_or(Path::new("."));
         for one in &mut checked {
-            if one.is_found {
-                one.problems.extend(places::inside(&one.path, folder));
-            }
-            // It may be a link to somewhere else.
-            if let Some(lock) = one.lock.as_ref().filter(|it| !it.entries().is_empty())
-                && one.problems.is_empty()
-            {
-                one.problems.extend(places::inside(lock.path(), folder));
-            }
+            one.problems.extend(one.inside(folder));
         }
         let mut own = Checked::look(Role::Workspace, &folder.join(NAME));
         check_own_rules(&mut own, &said);

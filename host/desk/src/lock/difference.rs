@@ -3,6 +3,7 @@
 use std::fmt;
 
 use airlock_host::wants::{About, Want};
+use airlock_signature::Signer;
 
 use super::facts::{Facts, LockedTool};
 
@@ -10,6 +11,10 @@ use super::facts::{Facts, LockedTool};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {
+    /// This signer didn't sign it.
+    SignerLost(Signer),
+    /// This signer signed it, and not the version before.
+    SignerAdded(Signer),
     /// It wants this now.
     Wider(Want),
     /// It doesn't want this any more.
@@ -84,6 +89,11 @@ impl Difference {
         matches!(self, Self::Wider(_) | Self::WantsUnsaid)
     }
 
+    /// Returns whether it is about who vouches for the plugin.
+    pub fn is_about_signers(&self) -> bool {
+        matches!(self, Self::SignerLost(_) | Self::SignerAdded(_))
+    }
+
     /// Returns whether it is about the plugin's wants.
     pub fn is_about_authority(&self) -> bool {
         self.is_wider()
@@ -104,6 +114,15 @@ pub fn differences(before: &Facts, after: &Facts) -> Vec<Difference> {
     }
     all.extend(of_about(&before.about, &after.about));
     all
+}
+
+/// Returns the differences in signers.
+pub(super) fn of_signers(before: &[Signer], after: &[Signer]) -> Vec<Difference> {
+    let lost = before.iter().filter(|it| !after.contains(it));
+    let added = after.iter().filter(|it| !before.contains(it));
+    let lost = lost.cloned().map(Difference::SignerLost);
+    lost.chain(added.cloned().map(Difference::SignerAdded))
+        .collect()
 }
 
 fn of_wants(before: &Facts, after: &Facts) -> Vec<Difference> {
@@ -215,6 +234,8 @@ impl fmt::Display for ToolPart {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::SignerLost(signer) => write!(f, "it is no longer signed by {signer}"),
+            Self::SignerAdded(signer) => write!(f, "it is now signed by {signer}"),
             Self::Wider(want) => write!(f, "it newly wants to {want}"),
             Self::Narrower(want) => write!(f, "it no longer wants to {want}"),
             Self::WantsUnsaid => f.write_str("it lists no wants any more, so only grants limit it"),

@@ -4,9 +4,10 @@ use airlock_host::digest::Digest;
 use airlock_host::wants::Want;
 use airlock_host::{Plugin, Policy};
 use airlock_registry::Reference;
+use airlock_signature::Signer;
 use serde::{Deserialize, Serialize};
 
-use super::difference::{Difference, differences};
+use super::difference::{self, Difference, differences};
 use super::facts::Facts;
 use super::name::InstalledName;
 use crate::configuration::Grant;
@@ -25,6 +26,9 @@ pub struct Entry {
     pub manifest: Option<Digest>,
     /// The SHA-256 of the component's bytes.
     pub digest: Digest,
+    /// The signers whose signatures were verified when it was installed or updated, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signed_by: Vec<Signer>,
     /// Its grant. A `[[grant]]` of the configuration that names the plugin replaces it.
     pub grant: Grant,
     /// The component's own facts.
@@ -46,6 +50,7 @@ impl Entry {
             reference,
             manifest,
             digest: plugin.digest(),
+            signed_by: Vec::new(),
             grant,
             facts: Facts::of(plugin),
         }
@@ -54,6 +59,13 @@ impl Entry {
     /// Returns the differences between these facts and those of a loaded plugin.
     pub fn differences_to(&self, plugin: &Plugin) -> Vec<Difference> {
         differences(&self.facts, &Facts::of(plugin))
+    }
+
+    /// Returns the differences between this version and another one.
+    pub fn differences_from(&self, before: &Self) -> Vec<Difference> {
+        let signers = difference::of_signers(&before.signed_by, &self.signed_by);
+        let facts = differences(&before.facts, &self.facts);
+        signers.into_iter().chain(facts).collect()
     }
 
     /// Returns the plugin's policy with this grant. The configuration may have another one.
@@ -89,10 +101,12 @@ impl Entry {
         }
     }
 
-    /// Returns whether another entry pins the same component from the same place.
+    /// Returns whether another entry pins the same component from the same place, by the same
+    /// signers.
     pub fn is_as(&self, other: &Self) -> bool {
         self.reference == other.reference
             && self.digest == other.digest
+            && self.signed_by == other.signed_by
             && self.facts == other.facts
     }
 

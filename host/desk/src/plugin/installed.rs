@@ -13,8 +13,10 @@ use crate::lock::Installed;
 /// Returns the component's bytes, if they are those that the lock pins.
 ///
 /// # Errors
-/// [`Error::NotFetched`] if they are not there, or others are.
+/// [`Error::NotFetched`] if they are not there, or others are. [`Error::NotSigned`] if the operator
+/// requires another signer.
 pub(super) fn bytes(installed: &Installed) -> Result<Vec<u8>, Error> {
+    installed.check_signers()?;
     let failed = |state| Error::NotFetched {
         name: installed.entry.name.clone(),
         state,
