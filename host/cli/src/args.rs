@@ -1,6 +1,7 @@
 //! The arguments of the command line, and the help.
 
 mod actions;
+mod audit;
 #[cfg(feature = "author")]
 mod build;
 pub mod command_line;
@@ -43,6 +44,7 @@ use crate::failure::Failure;
 use crate::terminal::output::Format;
 
 use actions::{DecisionArgs, PendingArgs, RefreshArgs, ResolveArgs, ShowArgs};
+use audit::AuditArgs;
 #[cfg(feature = "author")]
 use build::BuildArgs;
 use completing::{Plugins, Tools};
@@ -136,6 +138,7 @@ pub enum Command {
     Test(TestArgs),
     Push(PushArgs),
     Doctor(DoctorArgs),
+    Audit(AuditArgs),
     #[cfg(not(feature = "author"))]
     #[command(name = "new", aliases = ["build", "test"], hide = true, disable_help_flag = true)]
     Author(LeftOut),
@@ -348,6 +351,7 @@ impl Command {
             Command::List(args) => args.lock.json,
             Command::Push(args) => args.json,
             Command::Doctor(args) => args.json,
+            Command::Audit(args) => args.json,
             Command::Inspect(args) => args.json,
             #[cfg(feature = "author")]
             Command::New(args) => args.json,

@@ -1,8 +1,10 @@
 //! The commands, one file or folder each, and their shared parts: `context`, `params` and
 //! `still_pending`.
 
+pub mod audit;
 #[cfg(feature = "author")]
 pub mod author;
+mod checks;
 pub mod config;
 mod context;
 pub mod doctor;

@@ -4,6 +4,7 @@
 //! keep those that there are. Texts for people, such as messages, may change.
 
 pub mod actions;
+pub mod audit;
 #[cfg(feature = "author")]
 pub mod author;
 pub mod calls;

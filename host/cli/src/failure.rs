@@ -185,7 +185,8 @@ impl From<airlock_desk::Error> for Failure {
             | Error::NotInstalled { .. }
             | Error::NotFetched { .. }
             | Error::Folder { .. }
-            | Error::Differs { .. } => Exit::NotLoaded,
+            | Error::Differs { .. }
+            | Error::NotSigned(_) => Exit::NotLoaded,
             Error::UnknownStore { .. }
             | Error::EmptyStorePath
             | Error::Configuration(_)

@@ -32,8 +32,8 @@ use crate::commands::author;
 #[cfg(feature = "serve")]
 use crate::commands::serve;
 use crate::commands::{
-    config, doctor, inspect, install, installed, log, pending, plugins, policy, push, refresh,
-    resolve, show, store, undo, update,
+    audit, config, doctor, inspect, install, installed, log, pending, plugins, policy, push,
+    refresh, resolve, show, store, undo, update,
 };
 use crate::failure::{Exit, Failure};
 use crate::terminal::output::Output;
@@ -45,6 +45,7 @@ fn main() -> ExitCode {
     airlock_host::compile::compiler_main();
     #[cfg(all(unix, feature = "ast-edit"))]
     airlock_ast_edit::parser_main();
+    airlock_host::memory::limit_arenas();
     if args::completing::answer() {
         return Exit::Done.into();
     }
@@ -147,6 +148,7 @@ fn dispatch(command: Command, verbose: u8, out: &mut Output) -> Result<Exit, Fai
         Command::List(args) => installed::list(&args.lock.files(), out),
         Command::Push(args) => block_on(push::push(&args.try_into()?, verbose, out)),
         Command::Doctor(args) => block_on(doctor::doctor(&args.into(), verbose, out)),
+        Command::Audit(args) => block_on(audit::audit(&args.into(), verbose, out)),
         Command::Plugins(args) => plugins::list(&OperatorFiles::new(args.config), out),
         Command::Completions(args) => {
             out.write(args::completing::script(args.shell)?);

@@ -1,5 +1,9 @@
 //! The parts of the help below the options.
 
+mod audit;
+
+pub use audit::{AUDIT_EXAMPLES, DOCTOR_EXAMPLES};
+
 pub const EXIT_CODES: &str = "\
 Exit codes:
   0    done
@@ -393,8 +397,3 @@ Examples:
 
   A file:
     airlock push 127.0.0.1:5000/dedupe ./dedupe.wasm";
-
-pub const DOCTOR_EXAMPLES: &str = "\
-Examples:
-  airlock doctor
-  airlock doctor --workspace ~/photos --offline";

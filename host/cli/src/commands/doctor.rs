@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 
 use airlock_desk::configuration::{Given, OperatorFiles, Settings};
 use airlock_desk::lock::Installed;
-use airlock_desk::plugin::{self, Source};
+use airlock_desk::plugin;
 use airlock_desk::session::{real_path, without_model};
 use airlock_desk::store::{self, StoreOptions, WhenMissing};
+use airlock_host::compile::WASMTIME_VERSION;
 use airlock_registry::{Client, OciReference, Options, Reference};
-use airlock_render::{Block, Line, Role};
+use airlock_render::{Line, Role};
 
 use crate::bundled::CATALOG;
-use crate::commands::installed;
-use crate::documents::doctor::{Check, CheckState, Doctor};
+use crate::commands::{checks, installed};
+use crate::documents::doctor::{Check, Doctor};
 use crate::failure::{Exit, Failure};
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::Output;
@@ -32,13 +33,19 @@ pub async fn doctor(request: &Request, verbose: u8, out: &mut Output) -> Result<
     let checks = interrupt.token().run_until_cancelled(checking).await;
     let checks = checks.ok_or_else(Failure::interrupted)?;
     let version = concat!("airlock ", env!("CARGO_PKG_VERSION")).to_owned();
-    out.line(Line::new().with_role(Role::Title, &*version));
+    let wasmtime = WASMTIME_VERSION;
+    let title = Line::new().with_role(Role::Title, &*version);
+    out.line(title.with(format!(", wasmtime {wasmtime}")));
     for check in &checks {
-        out.show(&shown(check));
+        out.show(&checks::shown(check));
     }
-    let is_well = checks.iter().all(|it| it.state != CheckState::Wrong);
-    out.json(&Doctor { checks, version });
-    Ok(if is_well { Exit::Done } else { Exit::Failed })
+    let exit = checks::exit(&checks);
+    out.json(&Doctor {
+        checks,
+        version,
+        wasmtime,
+    });
+    Ok(exit)
 }
 
 async fn all(request: &Request) -> Vec<Check> {
@@ -47,7 +54,7 @@ async fn all(request: &Request) -> Vec<Check> {
     checks.push(cache());
     match installed::all(config) {
         Ok(installed) => {
-            checks.extend(installed.iter().map(component));
+            checks.extend(installed.iter().map(checks::component));
             let asked = installed.iter().filter(|_| !request.offline);
             for one in asked {
                 checks.extend(registry(one).await);
@@ -57,24 +64,6 @@ async fn all(request: &Request) -> Vec<Check> {
     }
     checks.push(workspace(&request.workspace, config));
     checks
-}
-
-fn shown(check: &Check) -> Block {
-    let (word, role) = match check.state {
-        CheckState::Well => ("ok", Role::Faint),
-        CheckState::Note => ("note", Role::Note),
-        CheckState::Wrong => ("wrong", Role::Error),
-    };
-    let line = Line::from("  ").with_role(role, format!("{word:<5}"));
-    let line = line.with(format!("  {:<13}", check.part));
-    let block = Block::from(line.with_quoted(Role::Plain, &*check.text).hanging(22));
-    match &check.hint {
-        Some(hint) => {
-            let hint = Line::new().with_role(Role::Hint, "hint: ").with(&**hint);
-            block.line(hint.indented(22).hanging(2))
-        }
-        None => block,
-    }
 }
 
 fn configuration(request: &Request) -> Check {
@@ -122,15 +111,6 @@ fn cache() -> Check {
             format!("{error}, so each command compiles its plugin again"),
             "AIRLOCK_CACHE_DIR names another folder",
         ),
-    }
-}
-
-fn component(installed: &Installed) -> Check {
-    let name = &installed.entry.name;
-    let source = Source::Installed(Box::new(installed.clone()));
-    match source.bytes() {
-        Ok(_) => Check::well("plugin", format!("{name}: its component is there")),
-        Err(error) => Check::wrong("plugin", &error.into()),
     }
 }
 

@@ -7,7 +7,7 @@ use std::fmt::Display;
 use std::path::PathBuf;
 
 use airlock_desk::configuration::{Given, OperatorFiles, Settings};
-use airlock_desk::plugin::Loaded;
+use airlock_desk::plugin::{Loaded, Source};
 use airlock_host::load::WORLD_VERSION;
 use airlock_host::tool::{ToolDefinition, portable};
 use airlock_host::{Limits, Plugin, Policy};
@@ -16,6 +16,7 @@ use airlock_render::{Block, Line, Role};
 use crate::bundled::CATALOG;
 #[cfg(feature = "author")]
 use crate::commands::author::misfit;
+use crate::commands::install::describing::signers;
 use crate::commands::params::{self, table};
 use crate::documents::plugins::{Fit, Grants, Inspection, PluginFacts};
 use crate::failure::{Exit, Failure};
@@ -52,18 +53,23 @@ pub async fn inspect(
         Loaded::Plugin(plugin) => plugin.effective_policy(settings.policy(&loaded, named)),
         Loaded::Native(_) => settings.policy(&loaded, named),
     };
+    let installed = match Source::find(CATALOG, &locks, named) {
+        Ok(Source::Installed(installed)) => Some(installed.entry),
+        _ => None,
+    };
     let title = Line::new().with_role(Role::Title, loaded.name());
-    let (facts, about) = match &loaded {
+    let (mut facts, about) = match &loaded {
         Loaded::Plugin(plugin) => (
             facts_of_plugin(plugin, &policy),
             describe_plugin(plugin, &policy),
         ),
         Loaded::Native(native) => (native::facts(native), native::describe(native, &policy)),
     };
+    facts.extend(installed.as_ref().map(|it| ("signers", signers(it))));
     let block = facts
         .into_iter()
         .fold(Block::from(title), |block, (name, text)| match name {
-            "digest" | "size" | "world" | "imports" | "native" => {
+            "digest" | "size" | "world" | "imports" | "native" | "signers" => {
                 block.own_fact(NAMES, name, &text)
             }
             "granted" if !policy.limits_paths() => block.own_fact(NAMES, name, &text),
@@ -76,6 +82,7 @@ pub async fn inspect(
         name: loaded.name(),
         tools: loaded.tools(),
         rejected: loaded.rejected(),
+        signers: installed.as_ref().map(|it| &*it.signed_by),
     });
     Ok(Exit::Done)
 }

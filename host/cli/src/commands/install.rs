@@ -5,8 +5,9 @@ pub mod candidate;
 pub mod describing;
 
 use airlock_desk::configuration::{Grant, GrantWord, OperatorFiles};
-use airlock_desk::fetching;
+use airlock_desk::fetching::{self, FetchedComponent};
 use airlock_desk::lock::{Difference, Entry, InstalledName, Lock};
+use airlock_desk::signing::Signing;
 use airlock_registry::Reference;
 use airlock_render::{Block, Line, Role};
 
@@ -96,9 +97,15 @@ pub async fn install(request: Request, verbose: u8, out: &mut Output) -> Result<
         let hint = format!("choose another name: `--as NAME`, or `airlock uninstall {name}` first");
         return Err(Failure::usage(message).quoting().with_hint(hint));
     }
-    let known = before.as_ref().filter(|it| it.reference == reference);
-    let candidate = Candidate::fetch(&lock, name, reference, known, &interrupt, &progress).await?;
-    let done = decide(&lock, before, candidate, &request.consent, &interrupt, out).await?;
+    let signing = signing_of(&request.files)?;
+    let candidate = Candidate {
+        lock: &lock,
+        signing: &signing,
+        name,
+        reference,
+    };
+    let entry = candidate.fetch(&interrupt, &progress).await?;
+    let done = decide(&lock, before, entry, &request.consent, &interrupt, out).await?;
     report(&[done], &[], &request.files, out);
     Ok(Exit::Done)
 }
@@ -117,6 +124,14 @@ pub fn lock_of(files: &OperatorFiles) -> Result<Lock, Failure> {
         Failure::host("there is no configuration folder for airlock.lock")
             .with_hint("name a configuration file: `--config FILE`")
     })
+}
+
+/// Returns the requirements on signers.
+///
+/// # Errors
+/// If the configuration has errors.
+pub fn signing_of(files: &OperatorFiles) -> Result<Signing, Failure> {
+    Ok(files.signing().map_err(airlock_desk::Error::from)?)
 }
 
 fn name_for(reference: &Reference, given: Option<InstalledName>) -> Result<InstalledName, Failure> {
@@ -143,6 +158,7 @@ async fn fetch_missing(
     progress: &Progress,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
+    let signing = signing_of(files)?;
     let (mut all, mut failures) = (Vec::new(), Vec::new());
     for entry in lock.entries() {
         let what = format!("Fetching {}…", entry.name);
@@ -151,9 +167,9 @@ async fn fetch_missing(
         let fetching = fetching::fetch_pinned(entry, &cache, &mut shown);
         let fetching = progress.during(what, fetching);
         let fetched = interrupt.token().run_until_cancelled(fetching).await;
-        let state = match fetched.ok_or_else(Failure::interrupted)? {
-            Ok(true) => InstallState::Fetched,
-            Ok(false) => InstallState::Unchanged,
+        let fetched = fetched.ok_or_else(Failure::interrupted)?;
+        let state = match fetched.and_then(|it| state(lock, entry, &signing, it)) {
+            Ok(state) => state,
             Err(error) => {
                 failures.push(Failure::from(error));
                 continue;
@@ -169,19 +185,37 @@ async fn fetch_missing(
     Ok(failures.first().map_or(Exit::Done, Failure::exit))
 }
 
+/// Checks the signers of a component that may have been fetched.
+fn state(
+    lock: &Lock,
+    entry: &Entry,
+    signing: &Signing,
+    fetched: Option<FetchedComponent>,
+) -> Result<InstallState, airlock_desk::Error> {
+    let state = match fetched {
+        None => InstallState::Unchanged,
+        Some(fetched) => {
+            let confirmed = signing.confirm(entry, lock, &fetched);
+            confirmed.inspect_err(|_| drop(lock.components().remove(entry.digest)))?;
+            InstallState::Fetched
+        }
+    };
+    signing.check_entry(entry)?;
+    Ok(state)
+}
+
 /// Shows the candidate, asks unless that is answered, and pins it.
 pub async fn decide(
     lock: &Lock,
     before: Option<Entry>,
-    candidate: Candidate,
+    mut entry: Entry,
     consent: &Consent,
     interrupt: &Interrupt,
     out: &mut Output,
 ) -> Result<Done, Failure> {
-    let Candidate { mut entry, plugin } = candidate;
     let differences = before
         .as_ref()
-        .map_or_else(Vec::new, |it| it.differences_to(&plugin));
+        .map_or_else(Vec::new, |it| entry.differences_from(it));
     let shown = match &before {
         Some(before) if before.is_as(&entry) => return unchanged(lock, before, &entry, consent),
         Some(before) => describing::update(before, &entry, &differences),

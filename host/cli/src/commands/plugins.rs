@@ -19,8 +19,11 @@ pub fn list(files: &OperatorFiles, out: &mut Output) -> Result<Exit, Failure> {
     for plugin in &plugins {
         let name = format!("{:width$}", plugin.name);
         let line = Line::new().with_role(Role::Title, name).with("  ");
-        let line = match plugin.reference {
+        let line = match plugin.signers {
             // Its publisher wrote it.
+            Some([]) => line
+                .with("(unsigned) ")
+                .with_quoted(Role::Plain, plugin.about),
             Some(_) => line.with_quoted(Role::Plain, plugin.about),
             None => line.with(plugin.about),
         };
@@ -41,6 +44,7 @@ fn of_bundled(plugin: &Bundled) -> NamedPlugin<'_> {
         name: plugin.name,
         native,
         reference: None,
+        signers: None,
         size,
     }
 }
@@ -56,6 +60,7 @@ fn of_installed(plugin: &Installed) -> NamedPlugin<'_> {
         name: entry.name.as_str(),
         native: None,
         reference: Some(entry.reference.to_string()),
+        signers: Some(&entry.signed_by),
         size: None,
     }
 }

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use airlock_desk::fetching::bytes_at;
+use airlock_desk::fetching::{bytes_of, file_at, signatures_of};
+use airlock_desk::signing::is_about_another;
 use airlock_host::{Limits, Plugin};
 use airlock_registry::{Annotations, Client, OciReference, Options, annotation};
 use airlock_render::{Block, Line, Role};
@@ -36,7 +37,19 @@ async fn publish(
     progress: &Progress,
     out: &mut Output,
 ) -> Result<Exit, Failure> {
-    let bytes = bytes_at(&request.component)?;
+    let file = file_at(&request.component)?;
+    let signatures = signatures_of(&file)?;
+    let bytes = bytes_of(&file)?;
+    if let Some(stale) = signatures.iter().find(|it| is_about_another(it, &bytes)) {
+        let message = format!(
+            "{} is about other contents than {}",
+            stale.place,
+            file.display()
+        );
+        return Err(
+            Failure::usage(message).with_hint("sign the component again, or remove that file")
+        );
+    }
     let engine = load::engine(Limits::default())?;
     let name = request.reference.repository().rsplit('/').next();
     let name = name.unwrap_or_default().to_owned();
@@ -49,17 +62,31 @@ async fn publish(
     let what = format!("Pushing to {}…", request.reference.host());
     let published = progress.during(what, publishing).await;
     let published = published.map_err(airlock_desk::Error::from)?;
+    for signature in &signatures {
+        let attaching = client.attach(
+            &published.reference,
+            signature.format,
+            signature.bytes.clone(),
+        );
+        let what = format!("Attaching {}…", signature.place);
+        let attached = progress.during(what, attaching).await;
+        attached.map_err(airlock_desk::Error::from)?;
+    }
     let line = Line::from("Pushed ").with_role(Role::Title, request.reference.to_string());
     let block = Block::from(line)
         .own_fact(NAMES, "manifest", &published.digest.to_string())
         .own_fact(NAMES, "component", &published.component.to_string())
         .own_fact(NAMES, "pinned", &published.reference.to_string());
+    let block = signatures.iter().fold(block, |block, it| {
+        block.own_fact(NAMES, "signature", &it.place)
+    });
     out.show(&block);
     out.json(&Pushed {
         reference: request.reference.to_string(),
         pinned: published.reference.to_string(),
         manifest: published.digest.to_string(),
         digest: published.component.to_string(),
+        signatures: signatures.into_iter().map(|it| it.place).collect(),
     });
     Ok(Exit::Done)
 }

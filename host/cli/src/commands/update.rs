@@ -4,7 +4,7 @@ use airlock_desk::configuration::OperatorFiles;
 use airlock_desk::lock::{Entry, InstalledName, Lock};
 
 use crate::commands::install::candidate::Candidate;
-use crate::commands::install::{Consent, Done, decide, lock_of, report};
+use crate::commands::install::{Consent, Done, decide, lock_of, report, signing_of};
 use crate::failure::{Exit, Failure};
 use crate::terminal::interrupt::Interrupt;
 use crate::terminal::output::Output;
@@ -22,10 +22,21 @@ pub async fn update(request: Request, verbose: u8, out: &mut Output) -> Result<E
     let (interrupt, progress) = (Interrupt::watch(), Progress::new(verbose));
     let lock = lock_of(&request.files)?;
     let entries = named(&lock, &request.names)?;
+    let signing = signing_of(&request.files)?;
     let (mut all, mut failures): (Vec<Done>, Vec<Failure>) = (Vec::new(), Vec::new());
     for entry in entries {
-        let updated = one(&lock, entry, &request.consent, &interrupt, &progress, out).await;
-        match updated {
+        let candidate = Candidate {
+            lock: &lock,
+            signing: &signing,
+            name: entry.name.clone(),
+            reference: entry.reference.clone(),
+        };
+        let updated = async {
+            let now = candidate.fetch(&interrupt, &progress).await?;
+            let before = Some(entry.clone());
+            decide(&lock, before, now, &request.consent, &interrupt, out).await
+        };
+        match updated.await {
             Ok(done) => all.push(done),
             Err(failure) => {
                 let is_over = failure.exit() == Exit::Interrupted;
@@ -38,20 +49,6 @@ pub async fn update(request: Request, verbose: u8, out: &mut Output) -> Result<E
     }
     report(&all, &failures, &request.files, out);
     Ok(failures.first().map_or(Exit::Done, Failure::exit))
-}
-
-async fn one(
-    lock: &Lock,
-    entry: &Entry,
-    consent: &Consent,
-    interrupt: &Interrupt,
-    progress: &Progress,
-    out: &mut Output,
-) -> Result<Done, Failure> {
-    let (name, reference) = (entry.name.clone(), entry.reference.clone());
-    let known = Some(entry);
-    let candidate = Candidate::fetch(lock, name, reference, known, interrupt, progress).await?;
-    decide(lock, known.cloned(), candidate, consent, interrupt, out).await
 }
 
 /// Returns the entries with these names, or all.

@@ -345,7 +345,7 @@ pub(super) fn workspace(action: &PendingAction) -> Option<String> {
 
 /// Formats a time in UTC to the millisecond, as in RFC 3339. Returns `None` for times outside of
 /// the calendar's range.
-pub(super) fn utc(time: SystemTime) -> Option<String> {
+pub fn utc(time: SystemTime) -> Option<String> {
     let time = Timestamp::try_from(time).ok()?;
     Some(format!("{time:.3}"))
 }

@@ -1,4 +1,4 @@
-//! Checks of the surroundings: `doctor`.
+//! Checks of the surroundings: `doctor`. The findings of `audit` have the same form.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,6 +10,8 @@ use crate::failure::Failure;
 pub struct Doctor {
     pub checks: Vec<Check>,
     pub version: String,
+    /// The version of wasmtime that this program was built with.
+    pub wasmtime: &'static str,
 }
 
 /// The outcome of a check.

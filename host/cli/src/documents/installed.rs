@@ -3,6 +3,7 @@
 use airlock_desk::lock::Entry;
 use airlock_host::Policy;
 use airlock_host::wants::{About, Wants};
+use airlock_signature::Signer;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -66,6 +67,8 @@ pub struct InstalledPlugin<'a> {
     pub metadata: &'a About,
     pub name: &'a str,
     pub reference: String,
+    /// The signers whose signatures were verified; empty if it is unsigned.
+    pub signers: &'a [Signer],
     /// The names of its tools.
     pub tools: Vec<&'a str>,
     /// The component's wants, if it says them.
@@ -89,6 +92,9 @@ pub struct Pushed {
     /// The reference with the manifest's digest.
     pub pinned: String,
     pub reference: String,
+    /// The attached signatures' files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub signatures: Vec<String>,
 }
 
 impl<'a> InstalledPlugin<'a> {
@@ -104,6 +110,7 @@ impl<'a> InstalledPlugin<'a> {
             metadata: &entry.facts.about,
             name: entry.name.as_str(),
             reference: entry.reference.to_string(),
+            signers: &entry.signed_by,
             tools: entry.facts.tools.iter().map(|it| &*it.name).collect(),
             wants: entry.facts.wants.as_ref(),
         }

@@ -3,6 +3,7 @@
 use airlock_host::policy::WorkspaceGrant;
 use airlock_host::tool::{RejectedTool, ToolDefinition};
 use airlock_host::wants::{About, Wants};
+use airlock_signature::Signer;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -26,6 +27,9 @@ pub struct NamedPlugin<'a> {
     /// The reference that it was installed from; omitted for a bundled one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
+    /// The signers of an installed plugin; empty if it is unsigned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signers: Option<&'a [Signer]>,
     /// The size in bytes of a bundled component.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<usize>,
@@ -43,6 +47,9 @@ pub struct Inspection<'a> {
     /// The tools that the host leaves out.
     #[schemars(with = "Vec<model::RejectedTool>")]
     pub rejected: &'a [RejectedTool],
+    /// The signers of an installed plugin; empty if it is unsigned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signers: Option<&'a [Signer]>,
 }
 
 /// Facts about a plugin or a native tool. Those that concern only one of the two are omitted for

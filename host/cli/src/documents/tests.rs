@@ -19,8 +19,9 @@ use super::*;
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// The commands with `--json`, by the names of their manual pages, and their documents.
-const COMMANDS: [(&str, SchemaOf); 31] = [
+const COMMANDS: [(&str, SchemaOf); 32] = [
     ("apply", resolution),
+    ("audit", one::<audit::Audit<'_>>),
     ("build", one::<author::BuildReport<'_>>),
     ("config-check", one::<config::ConfigCheck<'_>>),
     ("discard", resolution),

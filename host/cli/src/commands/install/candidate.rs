@@ -3,78 +3,90 @@
 use std::path::{self, Component};
 
 use airlock_desk::configuration::Grant;
-use airlock_desk::fetching;
+use airlock_desk::fetching::{self, FetchedComponent};
 use airlock_desk::lock::{Entry, InstalledName, Lock};
-use airlock_host::regular::read_regular_file;
+use airlock_desk::signing::Signing;
 use airlock_host::{Limits, Plugin};
-use airlock_registry::{DEFAULT_MAX_COMPONENT_BYTES, Reference};
+use airlock_registry::Reference;
+use airlock_render::{Block, Role};
 
 use crate::failure::Failure;
 use crate::load;
 use crate::terminal::interrupt::Interrupt;
+use crate::terminal::output::show_on_stderr;
 use crate::terminal::progress::Progress;
 use crate::terminal::size::thousands;
 
-/// A plugin that was fetched, compiled and checked, and that nothing is granted yet.
-pub struct Candidate {
-    pub entry: Entry,
-    pub plugin: Plugin,
+/// A plugin that may be installed.
+pub struct Candidate<'a> {
+    pub lock: &'a Lock,
+    pub signing: &'a Signing,
+    pub name: InstalledName,
+    pub reference: Reference,
 }
 
-impl Candidate {
-    /// Fetches and loads the component that the reference leads to now. If `known` is from the same
-    /// artifact, its component is loaded, and fetched only if it is missing.
+impl Candidate<'_> {
+    /// Fetches the component that the reference leads to now, verifies its signatures, and compiles
+    /// it. The entry has no grant yet.
+    ///
+    /// # Errors
+    /// If there is no such component, it lacks a required signature, it is no plugin, or Ctrl-C was
+    /// pressed.
     pub async fn fetch(
-        lock: &Lock,
-        name: InstalledName,
-        reference: Reference,
-        known: Option<&Entry>,
+        &self,
         interrupt: &Interrupt,
         progress: &Progress,
-    ) -> Result<Self, Failure> {
-        let fetching = fetch(lock, name, reference, known, progress);
+    ) -> Result<Entry, Failure> {
+        let fetching = self.fetch_entry(progress);
         let fetched = interrupt.token().run_until_cancelled(fetching).await;
         fetched.ok_or_else(Failure::interrupted)?
     }
-}
 
-async fn fetch(
-    lock: &Lock,
-    name: InstalledName,
-    reference: Reference,
-    known: Option<&Entry>,
-    progress: &Progress,
-) -> Result<Candidate, Failure> {
-    let cache = lock.components();
-    let manifest = known.and_then(|it| it.manifest);
-    let mut shown = downloading(progress, &name);
-    let what = format!("Fetching {name}…");
-    let fetching = fetching::fetch(&reference, manifest, &cache, &mut shown);
-    let fetched = progress.during(what, fetching).await?;
-    let (digest, manifest) = match (fetched, known) {
-        (Some(fetched), _) => (fetched.digest, fetched.manifest),
-        (None, Some(known)) => {
-            fetching::fetch_pinned(known, &cache, &mut shown).await?;
-            (known.digest, known.manifest)
+    async fn fetch_entry(&self, progress: &Progress) -> Result<Entry, Failure> {
+        let Self {
+            lock,
+            name,
+            reference,
+            ..
+        } = self;
+        let cache = lock.components();
+        let mut shown = downloading(progress, name);
+        let fetching = fetching::fetch(reference, None, &cache, &mut shown);
+        let what = format!("Fetching {name}…");
+        let fetched = progress.during(what, fetching).await?;
+        match self.checked(&fetched, progress).await {
+            Ok(entry) => Ok(entry),
+            Err(failure) => {
+                drop(lock.forget(fetched.digest));
+                Err(failure)
+            }
         }
-        (None, None) => return Err(Failure::host(format!("nothing was fetched for {name}"))),
-    };
-    let path = cache.path(digest);
-    let failed = |error| Failure::host(format!("can't read {}: {error}", path.display()));
-    let bytes = read_regular_file(&path, DEFAULT_MAX_COMPONENT_BYTES).map_err(failed)?;
-    let engine = load::engine(Limits::default())?;
-    let loading = Plugin::from_bytes(&engine, name.as_str(), bytes);
-    let loaded = progress.during(format!("Compiling {name}…"), loading).await;
-    let plugin = match loaded {
-        Ok(plugin) => plugin,
-        Err(error) => {
-            lock.forget(digest)?;
-            return Err(error.into());
+    }
+
+    async fn checked(
+        &self,
+        fetched: &FetchedComponent,
+        progress: &Progress,
+    ) -> Result<Entry, Failure> {
+        let (name, reference) = (&self.name, &self.reference);
+        let bytes = fetched.bytes()?;
+        let signatures = self.signing.verify(fetched, &bytes);
+        self.signing.check(name, reference, &signatures)?;
+        for refused in &signatures.refused {
+            let text = format!("a signature of {name} doesn't count: {refused}");
+            show_on_stderr(&Block::new().named(Role::Note, "note:", &text, 2));
         }
-    };
-    let nothing = Grant::of_wants([]);
-    let entry = Entry::new(name, reference, manifest, &plugin, nothing);
-    Ok(Candidate { entry, plugin })
+        let engine = load::engine(Limits::default())?;
+        let loading = Plugin::from_bytes(&engine, name.as_str(), bytes);
+        let plugin = progress
+            .during(format!("Compiling {name}…"), loading)
+            .await?;
+        let (name, reference) = (name.clone(), reference.clone());
+        let nothing = Grant::of_wants([]);
+        let mut entry = Entry::new(name, reference, fetched.manifest, &plugin, nothing);
+        entry.signed_by = signatures.signers;
+        Ok(entry)
+    }
 }
 
 /// Returns a function that shows how far a download is.

@@ -34,29 +34,26 @@ pub fn update(before: &Entry, after: &Entry, differences: &[Difference]) -> Bloc
     if before.reference != after.reference {
         block = block.own_fact(NAMES, "before", &before.reference.to_string());
     }
-    if before.digest == after.digest && differences.is_empty() {
-        return block
-            .line("")
-            .line("The component is the same. Only its reference differs.");
-    }
-    if differences.is_empty() {
-        let same = "Its wants and tools are the same as before. Its code differs.";
+    let (signers, rest): (Vec<_>, Vec<_>) =
+        differences.iter().partition(|it| it.is_about_signers());
+    let block = section(block, "Signers", &signers);
+    if rest.is_empty() {
+        let same = if before.digest == after.digest {
+            "The component is the same."
+        } else {
+            "Its wants and tools are the same as before. Its code differs."
+        };
         return block.line("").line(same);
     }
     let (authority, rest): (Vec<_>, Vec<_>) =
-        differences.iter().partition(|it| it.is_about_authority());
+        rest.into_iter().partition(|it| it.is_about_authority());
     let block = section(block, "Authority", &authority);
     section(block, "Tools, as models see them, and other facts", &rest)
 }
 
 /// Describes a plugin's permissions.
 pub fn granted(policy: &Policy) -> Block {
-    // The publisher wrote the patterns.
-    let block = Block::new().fact(NAMES, "granted", &policy.to_string());
-    match &*policy.denied {
-        [] => block,
-        denied => block.fact(NAMES, "denied", &denied.join("; ")),
-    }
+    Block::granted(NAMES, policy)
 }
 
 fn section(block: Block, heading: &str, differences: &[&Difference]) -> Block {
@@ -73,6 +70,8 @@ fn section(block: Block, heading: &str, differences: &[&Difference]) -> Block {
 fn of(difference: &Difference) -> Block {
     let (mark, role) = match difference {
         it if it.is_wider() => ("wider: ", Role::Error),
+        Difference::SignerLost(_) => ("lost: ", Role::Error),
+        Difference::SignerAdded(_) => ("new: ", Role::Note),
         it if it.is_about_authority() => ("narrower: ", Role::Faint),
         _ => ("", Role::Plain),
     };
@@ -123,14 +122,24 @@ pub fn title(entry: &Entry) -> Block {
     })
 }
 
-/// Describes a plugin's reference and digests.
+/// Describes a plugin's reference, digests and signers.
 pub fn origin(entry: &Entry) -> Block {
     let block = Block::new().own_fact(NAMES, "from", &entry.reference.to_string());
     let block = match &entry.manifest {
         Some(manifest) => block.own_fact(NAMES, "manifest", &manifest.to_string()),
         None => block,
     };
-    block.own_fact(NAMES, "component", &entry.digest.to_string())
+    let block = block.own_fact(NAMES, "component", &entry.digest.to_string());
+    block.own_fact(NAMES, "signers", &signers(entry))
+}
+
+/// Lists the signers whose signatures were verified.
+pub fn signers(entry: &Entry) -> String {
+    let signers: Vec<String> = entry.signed_by.iter().map(ToString::to_string).collect();
+    match &signers[..] {
+        [] => "none (unsigned)".to_owned(),
+        signers => signers.join("\n"),
+    }
 }
 
 /// Describes the publisher's own words.

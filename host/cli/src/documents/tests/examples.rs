@@ -43,6 +43,7 @@ pub fn all() -> Examples {
     add_actions(&mut examples);
     operator::add_plugins(&mut examples);
     operator::add_installed(&mut examples);
+    operator::add_audit(&mut examples);
     operator::add_policy(&mut examples);
     operator::add_config(&mut examples);
     operator::add_store(&mut examples);

@@ -8,10 +8,12 @@ use airlock_host::json::Json;
 use airlock_host::tool::{RejectedTool, ToolDefinition, ToolTraits};
 use airlock_host::wants::{About, Wants};
 use airlock_rules::Verdict;
+use airlock_signature::Signer;
 use serde_json::json;
 
 use super::super::Examples;
 use super::digest;
+use crate::documents::audit::*;
 use crate::documents::config::*;
 use crate::documents::doctor::*;
 use crate::documents::error::ErrorDocument;
@@ -28,10 +30,12 @@ pub fn add_plugins(examples: &mut Examples) {
         name: "renamer",
         native,
         reference: None,
+        signers: None,
         size,
     };
     let installed = NamedPlugin {
         reference: Some("ghcr.io/ann/renamer:1".to_owned()),
+        signers: Some(&[]),
         ..plugin(None, None)
     };
     let plugins = vec![plugin(None, Some(1)), plugin(Some(true), None), installed];
@@ -78,6 +82,7 @@ pub fn add_plugins(examples: &mut Examples) {
             name: "renamer",
             tools: vec![&tool],
             rejected: &rejected,
+            signers: (!native).then_some(&[]),
         };
         examples.add("inspect", &inspection);
     }
@@ -100,6 +105,16 @@ pub fn add_installed(examples: &mut Examples) {
     let wants = Wants::from_json(r#"{"read":["**"],"change":["*.md"]}"#);
     let wants = wants.expect("they can be wanted");
     let policy = Policy::default().limited_to(&wants);
+    let signers = [
+        Signer::Identity {
+            identity: "ann@example.com".to_owned(),
+            issuer: "https://accounts.example.com".to_owned(),
+        },
+        Signer::Key { key: digest() },
+        Signer::Minisign {
+            minisign: "RWQ".to_owned(),
+        },
+    ];
     let plugin = || InstalledPlugin {
         digest: digest().to_string(),
         grants: Grants {
@@ -111,6 +126,7 @@ pub fn add_installed(examples: &mut Examples) {
         metadata: &about,
         name: "renamer",
         reference: "ghcr.io/ann/renamer:1".to_owned(),
+        signers: &signers,
         tools: vec!["rename"],
         wants: Some(&wants),
     };
@@ -135,6 +151,7 @@ pub fn add_installed(examples: &mut Examples) {
         manifest: digest().to_string(),
         pinned: "ghcr.io/ann/renamer:1@sha256:0".to_owned(),
         reference: "ghcr.io/ann/renamer:1".to_owned(),
+        signatures: vec!["renamer.wasm.minisig".to_owned()],
     };
     examples.add("push", &pushed);
     let checks = vec![
@@ -143,7 +160,94 @@ pub fn add_installed(examples: &mut Examples) {
         Check::wrong("workspace", &Failure::host("it is gone")),
     ];
     let version = "airlock 0.1.0".to_owned();
-    examples.add("doctor", &Doctor { checks, version });
+    let doctor = Doctor {
+        checks,
+        version,
+        wasmtime: "48.0.0",
+    };
+    examples.add("doctor", &doctor);
+}
+
+pub fn add_audit(examples: &mut Examples) {
+    let decisions = |count| Decisions {
+        by: [("model", count - 1), ("rule", 1)].into(),
+        count,
+    };
+    let activity = |interrupted| Activity {
+        actions: 7,
+        applied: decisions(3),
+        denied: 1,
+        discarded: decisions(2),
+        files: ChangedFiles {
+            count: 200_000,
+            latest: vec![ChangedFile {
+                at: Some("2026-11-30T17:00:00.000Z".to_owned()),
+                path: "a.md".to_owned(),
+                workspace: Some("/photos".to_owned()),
+            }],
+            more: true,
+            unknown: 1,
+        },
+        first: Some("2026-11-29T17:00:00.000Z".to_owned()),
+        interrupted,
+        last: Some("2026-11-30T17:00:00.000Z".to_owned()),
+        pending: 2,
+    };
+    let about = About::default();
+    let policy = Policy::default();
+    let plugin = InstalledPlugin {
+        digest: digest().to_string(),
+        grants: Grants {
+            denied: Vec::new(),
+            description: policy.to_string(),
+            workspace: policy.workspace,
+        },
+        manifest: None,
+        metadata: &about,
+        name: "renamer",
+        reference: "ghcr.io/ann/renamer:1".to_owned(),
+        signers: &[],
+        tools: vec!["rename"],
+        wants: None,
+    };
+    let other = |kind| OtherPlugin {
+        activity: Activity::default(),
+        digest: digest().to_string(),
+        kind,
+        name: "other",
+    };
+    let kinds = [
+        OtherKind::Bundled,
+        OtherKind::NamedAsBundled,
+        OtherKind::NamedDifferently,
+        OtherKind::NotInstalled,
+    ];
+    let audit = Audit {
+        findings: &[Check::note("plugin", "it is unused", "remove it")],
+        others: kinds.map(other).into(),
+        plugins: vec![AuditedPlugin {
+            plugin,
+            activity: activity(1),
+            other_versions: Some(activity(0)),
+            unused: false,
+            unused_changes: vec!["docs/".to_owned()],
+        }],
+        runtime: &Runtime {
+            advisories: vec![AdvisoryReport {
+                package: "wasmtime".to_owned(),
+                date: "2026-01-01".to_owned(),
+                id: "RUSTSEC-2026-0000".to_owned(),
+                patched: vec![">=48.0.1".to_owned()],
+                title: "It crashes".to_owned(),
+            }],
+            cranelift: "0.135.0".to_owned(),
+            known: 46,
+            snapshot: "2026-08-21".to_owned(),
+            wasmtime: "48.0.0".to_owned(),
+        },
+        store: "/pending.db",
+    };
+    examples.add("audit", &audit);
 }
 
 pub fn add_policy(examples: &mut Examples) {
