@@ -2,12 +2,15 @@
 
 mod asking;
 mod attacks;
+mod auditing;
 mod doctor;
 mod locked;
 mod names;
 mod registry;
 #[cfg(feature = "serve")]
 mod serving;
+mod signed;
+pub mod signing;
 
 use std::fs;
 use std::path::PathBuf;

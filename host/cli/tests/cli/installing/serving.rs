@@ -70,3 +70,27 @@ fn a_server_that_lost_a_plugin_reloads_nothing() {
     assert!(!pending.to_string().contains("docs/a"), "{pending:#}");
     assert_eq!(server.end(), 0);
 }
+
+#[test]
+fn a_server_reports_a_plugin_that_lacks_a_signature_by_now_and_serves_no_update_of_it() {
+    let place = Place::new();
+    let file = place.tools("search", SAY);
+    place.done(&["install", &file, "--yes"]);
+    let (store, config) = (Store::new(), place.config());
+    let args = ["search", "--config", config.to_str().unwrap()];
+    let version = "2025-11-25";
+    let (mut server, _) =
+        Server::initialized(&store, &place.workspace(), &args, version, json!({}));
+    let key = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3";
+    let required = format!("[[require]]\nsigned-by = [{{ minisign = '{key}' }}]\n");
+    fs::write(place.config(), required).unwrap();
+    kill_process(Pid::from_child(&server.child), Signal::HUP).unwrap();
+    let mut lines = server.said.iter();
+    assert!(lines.any(|it| it.contains("search is unsigned, and must be signed by")));
+    let said = server.call("say", json!({"text": "hello"}));
+    assert!(said.to_string().contains("hello"), "{said:#}");
+    assert_eq!(server.end(), 0);
+    // It doesn't start again.
+    let ran = place.airlock(&["serve", "search"]).run();
+    assert_eq!(ran.code, 3, "{ran:#?}");
+}

@@ -24,6 +24,7 @@ pub const CRATES: Registry = Registry {
         "airlock-render",
         "airlock-rules",
         "airlock-serve",
+        "airlock-signature",
         "airlock-store-postgres",
         "airlock-store-sqlite",
         "airlock-test-kit",
@@ -63,6 +64,9 @@ pub const NPM: Registry = Registry {
         "@modelcontextprotocol/server-filesystem",
         // A pattern, in a test.
         "@scope",
+        "@sigstore/bundle",
+        "@sigstore/mock",
+        "@sigstore/verify",
         "@sinclair/typebox",
         "@types/node",
         "@ungap/structured-clone",
@@ -110,7 +114,7 @@ pub const GO: Registry = Registry {
 pub const REGISTRIES: [&Registry; 4] = [&CRATES, &NPM, &PYPI, &GO];
 
 /// The modules of our packages, as programs import them.
-pub const MODULES: [&str; 20] = [
+pub const MODULES: [&str; 21] = [
     "airlock_ast_edit",
     "airlock_author",
     "airlock_desk",
@@ -120,6 +124,7 @@ pub const MODULES: [&str; 20] = [
     "airlock_render",
     "airlock_rules",
     "airlock_serve",
+    "airlock_signature",
     "airlock_store_postgres",
     "airlock_store_sqlite",
     "airlock_test_kit",
