@@ -113,8 +113,9 @@ pub async fn fetch(
     }
 }
 
-/// Fetches an installed plugin's pinned component again, unless the cache has it. Returns it if it
-/// was missing.
+/// Fetches an installed plugin's pinned component again, unless the cache has it and its entry
+/// names no signers. A component in the cache may be there for another entry, so it doesn't show
+/// who signed it.
 ///
 /// # Errors
 /// Fails if that can't be fetched, or something else is at the place now.
@@ -123,7 +124,7 @@ pub async fn fetch_pinned(
     cache: &Cache,
     progress: Progress<'_>,
 ) -> Result<Option<FetchedComponent>, Error> {
-    if cache.find(entry.digest)?.is_some() {
+    if entry.signed_by.is_empty() && cache.find(entry.digest)?.is_some() {
         return Ok(None);
     }
     let pinned = match (&entry.reference, entry.manifest) {

@@ -164,12 +164,14 @@ async fn fetch_missing(
         let what = format!("Fetching {}…", entry.name);
         let mut shown = downloading(progress, &entry.name);
         let cache = lock.components();
+        let was_there = matches!(cache.find(entry.digest), Ok(Some(_)));
         let fetching = fetching::fetch_pinned(entry, &cache, &mut shown);
         let fetching = progress.during(what, fetching);
         let fetched = interrupt.token().run_until_cancelled(fetching).await;
         let fetched = fetched.ok_or_else(Failure::interrupted)?;
-        let state = match fetched.and_then(|it| state(lock, entry, &signing, it)) {
-            Ok(state) => state,
+        let state = match fetched.and_then(|it| check_signers(lock, entry, &signing, it)) {
+            Ok(()) if was_there => InstallState::Unchanged,
+            Ok(()) => InstallState::Fetched,
             Err(error) => {
                 failures.push(Failure::from(error));
                 continue;
@@ -186,22 +188,17 @@ async fn fetch_missing(
 }
 
 /// Checks the signers of a component that may have been fetched.
-fn state(
+fn check_signers(
     lock: &Lock,
     entry: &Entry,
     signing: &Signing,
     fetched: Option<FetchedComponent>,
-) -> Result<InstallState, airlock_desk::Error> {
-    let state = match fetched {
-        None => InstallState::Unchanged,
-        Some(fetched) => {
-            let confirmed = signing.confirm(entry, lock, &fetched);
-            confirmed.inspect_err(|_| drop(lock.components().remove(entry.digest)))?;
-            InstallState::Fetched
-        }
-    };
-    signing.check_entry(entry)?;
-    Ok(state)
+) -> Result<(), airlock_desk::Error> {
+    if let Some(fetched) = fetched {
+        let confirmed = signing.confirm(entry, lock, &fetched);
+        confirmed.inspect_err(|_| drop(lock.components().remove(entry.digest)))?;
+    }
+    signing.check_entry(entry)
 }
 
 /// Shows the candidate, asks unless that is answered, and pins it.

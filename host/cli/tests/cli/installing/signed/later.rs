@@ -39,6 +39,13 @@ fn the_signers_of_a_lock_from_elsewhere_are_verified() {
     );
     assert_eq!(place.say("say").code, 3);
     assert_eq!(place.components(), [""; 0]);
+    // Another entry has the same component, and says so truly.
+    let (head, entry) = lock.split_once("[[plugin]]").unwrap();
+    let other = entry.replace("\"say\"", "\"also\"");
+    let forged = entry.replace(ANN, BOB);
+    let ran = elsewhere(format!("{head}[[plugin]]{other}\n[[plugin]]{forged}"));
+    assert!(ran.stderr.contains("say differs from"), "{ran:#?}");
+    assert_eq!(place.say("say").code, 3);
     let unsigned = lock.split("[[plugin.signed-by]]").next().unwrap().len();
     let grant = lock.find("[plugin.grant]").unwrap();
     let unsigned = format!("{}{}", &lock[..unsigned], &lock[grant..]);
