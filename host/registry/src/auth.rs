@@ -159,9 +159,8 @@ impl Auth {
         } else {
             return Ok(None);
         };
-        let mut header = HeaderValue::try_from(header).map_err(|_| Error::Server {
-            host: reference.host().to_owned(),
-            problem: "its token has characters that no header may have".to_owned(),
+        let mut header = HeaderValue::try_from(header).map_err(|_| {
+            reference.server_error("its token has characters that no header may have")
         })?;
         header.set_sensitive(true);
         Ok(Some(Authorization {
@@ -198,7 +197,7 @@ async fn token(
     challenge: &Challenge,
     login: Option<Login>,
 ) -> Result<String, Error> {
-    let wrong = |problem: &str| wrong(reference, problem);
+    let wrong = |problem: &str| reference.server_error(problem);
     let mut url = token_server(reference, challenge)?;
     let repository = reference.api_repository();
     let scope = format!("repository:{repository}:{}", access.actions());
@@ -261,18 +260,11 @@ async fn token(
 /// without encryption.
 fn token_server(reference: &OciReference, challenge: &Challenge) -> Result<Url, Error> {
     let url = challenge.realm().and_then(|realm| Url::parse(realm).ok());
-    let url = url.ok_or_else(|| wrong(reference, "it names no token server"))?;
+    let url = url.ok_or_else(|| reference.server_error("it names no token server"))?;
     if url.scheme() == "https" || (is_local(reference.host()) && is_safe(&url)) {
         Ok(url)
     } else {
-        Err(wrong(reference, "its token server is not encrypted"))
-    }
-}
-
-fn wrong(reference: &OciReference, problem: &str) -> Error {
-    Error::Server {
-        host: reference.host().to_owned(),
-        problem: problem.to_owned(),
+        Err(reference.server_error("its token server is not encrypted"))
     }
 }
 

@@ -4,8 +4,7 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 
 use super::Client;
-use super::publish::json;
-use super::referrers::{read_index, wrong};
+use super::referrers::read_index;
 use crate::artifact::{EMPTY_BYTES, MANIFEST, MAX_MANIFEST_BYTES, signature_manifest};
 use crate::referrers::{INDEX, NewEntry, tag_of};
 use crate::signatures::too_large;
@@ -53,7 +52,7 @@ impl Client {
                 (&signature, digest),
                 (&subject, artifact.digest),
             );
-            let manifest = Bytes::from(manifest.map_err(|error| json(reference, &error))?);
+            let manifest = Bytes::from(manifest.map_err(|error| reference.server_error(error))?);
             let config = Bytes::from_static(EMPTY_BYTES);
             let config_digest = Digest::of(EMPTY_BYTES);
             self.upload(reference, config_digest, config).await?;
@@ -95,14 +94,16 @@ impl Client {
             if attempt == ATTEMPTS {
                 break;
             }
-            let new = index.with(entry).map_err(|error| json(reference, &error))?;
+            let new = index
+                .with(entry)
+                .map_err(|error| reference.server_error(error))?;
             if new.len() > MAX_MANIFEST_BYTES {
-                return Err(wrong(reference, "its list of referrers is full"));
+                return Err(reference.server_error("its list of referrers is full"));
             }
             self.put_manifest(reference, &tag_of(subject), INDEX, new.into())
                 .await?;
         }
         let problem = "it doesn't keep the signature in its list of referrers";
-        Err(wrong(reference, problem))
+        Err(reference.server_error(problem))
     }
 }

@@ -63,12 +63,13 @@ impl Client {
             let digest = Digest::of(&component);
             let wrong = |source| Error::Artifact { name, source };
             let config = Config::of(&component, digest).map_err(wrong)?;
-            let config = serde_json::to_vec(&config).map_err(|error| json(reference, &error))?;
+            let config =
+                serde_json::to_vec(&config).map_err(|error| reference.server_error(error))?;
             let config = Bytes::from(config);
             let config_digest = Digest::of(&config);
             let manifest =
                 artifact::manifest((&component, digest), (&config, config_digest), annotations);
-            let manifest = manifest.map_err(|error| json(reference, &error))?;
+            let manifest = manifest.map_err(|error| reference.server_error(error))?;
             self.upload(reference, digest, component).await?;
             self.upload(reference, config_digest, config).await?;
             let tag = reference.tag_or_latest();
@@ -101,10 +102,8 @@ impl Client {
         let location = answer.response.headers().get(LOCATION);
         let location = location.and_then(|it| it.to_str().ok());
         let url = location.and_then(|it| answer.response.url().join(it).ok());
-        let mut url = url.ok_or_else(|| Error::Server {
-            host: reference.host().to_owned(),
-            problem: "it doesn't say where to upload to".to_owned(),
-        })?;
+        let mut url =
+            url.ok_or_else(|| reference.server_error("it doesn't say where to upload to"))?;
         url.query_pairs_mut()
             .append_pair("digest", &digest.to_string());
         let body = Some((bytes, Some("application/octet-stream")));
@@ -174,11 +173,4 @@ async fn accepted(
         return Ok(answer);
     }
     Err(not_sent(reference, answer).await)
-}
-
-pub(super) fn json(reference: &OciReference, error: &serde_json::Error) -> Error {
-    Error::Server {
-        host: reference.host().to_owned(),
-        problem: error.to_string(),
-    }
 }

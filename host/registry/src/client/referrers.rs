@@ -85,20 +85,20 @@ impl Client {
             }
             let next = next_page(reference, &answer.response);
             let body = body_of(answer, remaining).await?;
-            let body = body.ok_or_else(|| wrong(reference, TOO_LARGE))?;
+            let body = body.ok_or_else(|| reference.server_error(TOO_LARGE))?;
             remaining -= body.len();
             match Index::read(&body) {
                 Some(index) => add(&mut candidates, &index),
                 // Such as a page for people.
                 None if page == 0 => return self.tagged_candidates(artifact).await,
-                None => return Err(wrong(reference, "its list of referrers is no index")),
+                None => return Err(reference.server_error("its list of referrers is no index")),
             }
             match next {
                 Some(next) => url = next?,
                 None => return Ok(candidates),
             }
         }
-        Err(wrong(reference, "its list of referrers has too many pages"))
+        Err(reference.server_error("its list of referrers has too many pages"))
     }
 
     async fn tagged_candidates(&self, artifact: &Artifact) -> Result<Candidates, Error> {
@@ -124,7 +124,8 @@ impl Client {
             StatusCode::NOT_FOUND => Ok(None),
             status if status.is_success() => {
                 let body = body_of(answer, MAX_INDEX_BYTES).await?;
-                body.map(Some).ok_or_else(|| wrong(reference, TOO_LARGE))
+                body.map(Some)
+                    .ok_or_else(|| reference.server_error(TOO_LARGE))
             }
             _ => Err(not_sent(reference, answer).await),
         }
@@ -191,7 +192,7 @@ pub(super) fn read_index<'a>(
     bytes: &'a [u8],
 ) -> Result<Index<'a>, Error> {
     let problem = "the tag for the referrers of a manifest is no index";
-    Index::read(bytes).ok_or_else(|| wrong(reference, problem))
+    Index::read(bytes).ok_or_else(|| reference.server_error(problem))
 }
 
 /// Whether a registry that answers so has no list of referrers.
@@ -218,7 +219,7 @@ fn next_page(reference: &OciReference, response: &Response) -> Option<Result<Url
     let url = response.url().join(link).ok();
     let url = url.filter(|url| url.origin() == own && url != response.url());
     let problem = "the next page of its list of referrers has a wrong address";
-    Some(url.ok_or_else(|| wrong(reference, problem)))
+    Some(url.ok_or_else(|| reference.server_error(problem)))
 }
 
 /// The address in a header such as `</v2/x/referrers/sha256:…?n=2>; rel="next"`.
@@ -242,13 +243,6 @@ fn next_of(mut links: &str) -> Option<&str> {
         links = after;
     }
     None
-}
-
-pub(super) fn wrong(reference: &OciReference, problem: &str) -> Error {
-    Error::Server {
-        host: reference.host().to_owned(),
-        problem: problem.to_owned(),
-    }
 }
 
 #[cfg(test)]

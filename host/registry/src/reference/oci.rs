@@ -80,10 +80,7 @@ impl OciReference {
             "docker.io" | "index.docker.io" => "registry-1.docker.io",
             host => host,
         };
-        Url::parse(&format!("{scheme}://{host}/v2/")).map_err(|error| Error::Server {
-            host: self.host.clone(),
-            problem: error.to_string(),
-        })
+        Url::parse(&format!("{scheme}://{host}/v2/")).map_err(|error| self.server_error(error))
     }
 
     /// The repository's name in the registry's addresses.
@@ -99,10 +96,17 @@ impl OciReference {
     /// The address of something in the repository, such as `manifests/latest`.
     pub(crate) fn url(&self, path: &str) -> Result<Url, Error> {
         let path = format!("{}/{path}", self.api_repository());
-        self.base_url()?.join(&path).map_err(|error| Error::Server {
+        self.base_url()?
+            .join(&path)
+            .map_err(|error| self.server_error(error))
+    }
+
+    /// The error that blames the registry for a problem.
+    pub(crate) fn server_error(&self, problem: impl fmt::Display) -> Error {
+        Error::Server {
             host: self.host.clone(),
-            problem: error.to_string(),
-        })
+            problem: problem.to_string(),
+        }
     }
 
     /// Reads a reference without a scheme.
