@@ -1,4 +1,4 @@
-//! Formatting numbers of bytes.
+//! Formatting numbers.
 
 const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
 
@@ -19,6 +19,14 @@ pub fn human(bytes: u64) -> String {
         format!("{size:.1} {}", UNITS[unit])
     } else {
         format!("{size:.0} {}", UNITS[unit])
+    }
+}
+
+/// Formats a number of things, which have a regular plural.
+pub fn counted(count: u64, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}s"),
     }
 }
 

@@ -9,6 +9,7 @@ use super::activity::{Activity, in_words};
 use super::{Audited, Other};
 use crate::commands::install::describing::{granted, origin, title};
 use crate::documents::audit::OtherKind;
+use crate::terminal::size::counted;
 use crate::terminal::time;
 
 /// The length of the longest fact's name.
@@ -65,11 +66,8 @@ fn facts(block: Block, activity: &Activity) -> Block {
         0 => activity.pending.to_string(),
         interrupted => format!("{}, {interrupted} of them interrupted", activity.pending),
     };
-    let refused = match activity.denied {
-        0 => None,
-        1 => Some("1 request".to_owned()),
-        count => Some(format!("{count} requests")),
-    };
+    let refused = Some(activity.denied).filter(|it| *it > 0);
+    let refused = refused.map(|it| counted(it, "request"));
     let applied = in_words(&activity.applied);
     let discarded = in_words(&activity.discarded);
     let block = block
@@ -99,8 +97,10 @@ fn files(block: Block, activity: &Activity) -> Block {
     let count = format!("{more}{} changed", files.count());
     let unknown = match files.unknown {
         0 => String::new(),
-        1 => "; those of 1 applied action are not known".to_owned(),
-        count => format!("; those of {count} applied actions are not known"),
+        count => format!(
+            "; those of {} are not known",
+            counted(count, "applied action")
+        ),
     };
     let block = block.own_fact(NAMES, "files", &format!("{count}{unknown}"));
     files.latest.iter().fold(block, |block, file| {
@@ -111,10 +111,7 @@ fn files(block: Block, activity: &Activity) -> Block {
 }
 
 fn earlier(others: &Activity) -> String {
-    let actions = match others.actions {
-        1 => "1 action".to_owned(),
-        count => format!("{count} actions"),
-    };
+    let actions = counted(others.actions, "action");
     let (pending, applied) = (others.pending, others.applied.count);
     format!(
         "{actions} of other components with this name, such as earlier versions: {pending} pending, {applied} applied, {} discarded",

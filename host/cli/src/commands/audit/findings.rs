@@ -7,6 +7,7 @@ use super::{Audited, Other, advisories};
 use crate::commands::checks;
 use crate::documents::audit::{OtherKind, Runtime};
 use crate::documents::doctor::{Check, CheckState};
+use crate::terminal::size::counted;
 
 /// Returns all findings.
 pub fn all(
@@ -60,10 +61,7 @@ fn of_other(plugin: &Other, store: &Store) -> Option<Check> {
     }
     let (pending, actions) = (plugin.activity.pending, plugin.activity.actions);
     let (name, digest) = (&plugin.producer.name, plugin.producer.digest.short());
-    let actions = match actions {
-        1 => "1 action".to_owned(),
-        count => format!("{count} actions"),
-    };
+    let actions = counted(actions, "action");
     let text = format!(
         "{name} ({digest}) has {actions} and is not installed: it was uninstalled, or run from a file"
     );

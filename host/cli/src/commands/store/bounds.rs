@@ -107,16 +107,9 @@ pub async fn prune(
     });
     out.line(format_args!(
         "Forgot {} older than {}, and {}.",
-        counted(pruned.actions, "decision"),
+        size::counted(pruned.actions, "decision"),
         time::option(age),
-        counted(pruned.plugins, "plugin"),
+        size::counted(pruned.plugins, "plugin"),
     ));
     Ok(Exit::Done)
-}
-
-fn counted(count: u64, what: &str) -> String {
-    match count {
-        1 => format!("1 {what}"),
-        count => format!("{count} {what}s"),
-    }
 }
