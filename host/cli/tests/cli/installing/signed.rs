@@ -63,6 +63,14 @@ impl Publisher {
         }
     }
 
+    /// Publishes the component and its signatures, and returns the registry and the reference.
+    fn publish(&self) -> (Registry, String) {
+        let registry = Registry::start();
+        let reference = format!("{}/ann/say:1", registry.host);
+        self.place.done(&["push", &reference, &self.name()]);
+        (registry, reference)
+    }
+
     fn signature(&self, ending: &str) -> PathBuf {
         PathBuf::from(format!("{}.{ending}", self.name()))
     }
@@ -267,9 +275,7 @@ fn a_signature_of_minisign_counts_if_the_operator_names_the_key() {
     bob.sign(&publisher.file());
     publisher.check_refused(&["say is unsigned", "a signature doesn't count"]);
     ann.sign(&publisher.file());
-    let registry = Registry::start();
-    let reference = format!("{}/ann/say:1", registry.host);
-    place.done(&["push", &reference, &publisher.name()]);
+    let (_registry, reference) = publisher.publish();
     place.done(&["install", &reference, "--yes"]);
     let expected = json!([{ "minisign": ann.public() }]);
     assert_eq!(signers(place, &["list"]), expected);

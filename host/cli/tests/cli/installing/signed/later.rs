@@ -5,7 +5,6 @@ use std::fs;
 use serde_json::json;
 
 use super::super::SAY;
-use super::super::registry::Registry;
 use super::super::signing::Sigstore;
 use super::{ANN, BOB, ISSUER, Publisher, signers};
 
@@ -15,9 +14,7 @@ fn the_signers_of_a_lock_from_elsewhere_are_verified() {
     let place = &publisher.place;
     publisher.sign(ANN, &[]);
     publisher.require_identity(ANN);
-    let registry = Registry::start();
-    let reference = format!("{}/ann/say:1", registry.host);
-    place.done(&["push", &reference, &publisher.name()]);
+    let (_registry, reference) = publisher.publish();
     place.done(&["install", &reference, "--yes"]);
     let lock = place.lock();
     let elsewhere = |lock: String| {
@@ -164,9 +161,7 @@ fn an_update_by_another_signer_waits_and_says_who() {
 fn a_requirement_that_is_new_stops_what_is_installed_until_it_is_signed() {
     let publisher = Publisher::new();
     let place = &publisher.place;
-    let registry = Registry::start();
-    let reference = format!("{}/ann/say:1", registry.host);
-    place.done(&["push", &reference, &publisher.name()]);
+    let (_registry, reference) = publisher.publish();
     place.done(&["install", &reference, "--yes"]);
     publisher.require_identity("*@example.com");
     let lines = [
