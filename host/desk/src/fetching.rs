@@ -115,7 +115,7 @@ pub async fn fetch(
 
 /// Fetches an installed plugin's pinned component again, unless the cache has it and its entry
 /// names no signers. A component in the cache may be there for another entry, so it doesn't show
-/// who signed it.
+/// who signed it. Returns whether it was missing, and the component if it was fetched.
 ///
 /// # Errors
 /// Fails if that can't be fetched, or something else is at the place now.
@@ -123,16 +123,17 @@ pub async fn fetch_pinned(
     entry: &Entry,
     cache: &Cache,
     progress: Progress<'_>,
-) -> Result<Option<FetchedComponent>, Error> {
-    if entry.signed_by.is_empty() && cache.find(entry.digest)?.is_some() {
-        return Ok(None);
+) -> Result<(bool, Option<FetchedComponent>), Error> {
+    let was_missing = cache.find(entry.digest)?.is_none();
+    if !was_missing && entry.signed_by.is_empty() {
+        return Ok((false, None));
     }
     let pinned = match (&entry.reference, entry.manifest) {
         (Reference::Oci(oci), Some(manifest)) => Reference::Oci(oci.clone().pinned(manifest)),
         (reference, _) => reference.clone(),
     };
     let fetching = fetch(&pinned, Some(entry.digest), cache, progress);
-    fetching.await.map(Some)
+    Ok((was_missing, Some(fetching.await?)))
 }
 
 /// Returns the component's file at a path: the file itself, or the only one in a folder.

@@ -164,14 +164,17 @@ async fn fetch_missing(
         let what = format!("Fetching {}…", entry.name);
         let mut shown = downloading(progress, &entry.name);
         let cache = lock.components();
-        let was_there = matches!(cache.find(entry.digest), Ok(Some(_)));
         let fetching = fetching::fetch_pinned(entry, &cache, &mut shown);
         let fetching = progress.during(what, fetching);
         let fetched = interrupt.token().run_until_cancelled(fetching).await;
         let fetched = fetched.ok_or_else(Failure::interrupted)?;
-        let state = match fetched.and_then(|it| check_signers(lock, entry, &signing, it)) {
-            Ok(()) if was_there => InstallState::Unchanged,
-            Ok(()) => InstallState::Fetched,
+        let checked = fetched.and_then(|(was_missing, component)| {
+            check_signers(lock, entry, &signing, component)?;
+            Ok(was_missing)
+        });
+        let state = match checked {
+            Ok(true) => InstallState::Fetched,
+            Ok(false) => InstallState::Unchanged,
             Err(error) => {
                 failures.push(Failure::from(error));
                 continue;
